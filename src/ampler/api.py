@@ -333,23 +333,18 @@ def advise(
     ----------
     source : path, DataFrame, Results, Store or Runs
         Results of earlier runs, as for `analyse`. With one value in each cell the run-to-run variance is not known.
-    detect : float
-        Smallest difference of interest, in the unit of the differences: 0.02 is two percent.
+    %detect%
     %difference%
     %better%
     %reference%
-    power : float, default 0.8
-        Power that the study must reach.
-    target : {'mean', 'median', 'worst', 'best'} or int, default 'mean'
-        Which power that is: of the comparisons on average, of one of them, or in this many comparisons.
+    %power%
+    %target%
     start : int, optional
         Fewest runs of each algorithm on an instance.
     costs : dict of algorithm to cost, optional
         Cost of one run of an algorithm, relative to the others.
-    instance_cost : float, default 0
-        Cost of having one instance, in runs.
-    available : int, optional
-        Number of instances that exist.
+    %instance_cost%
+    %available%
     settings : Settings, optional
         All other settings, such as `alpha` or `test`; a keyword of this call comes before it.
 
@@ -673,6 +668,7 @@ def _sentence(note: str) -> str:
 # studies ----------------------------------------------------------------------------------------------------------
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Detect:
     """Let the study find its own size: a pilot decides how many instances and runs detect a difference.
@@ -681,14 +677,11 @@ class Detect:
     ----------
     difference : float
         Smallest difference of interest, in the unit of the differences: 0.02 is two percent.
-    pilot : int, default 20
-        Instances of the pilot.
+    %pilot%
     runs : int, default 5
         Runs of each algorithm on each instance of the pilot.
-    available : int, optional
-        Maximum number of instances; without it, all of the study's.
-    instance_cost : float, default 0
-        Cost of having one instance, in runs.
+    %available%
+    %instance_cost%
 
     Examples
     --------
@@ -704,6 +697,7 @@ class Detect:
     instance_cost: float = 0.0
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Precision:
     """Run each instance until its standard errors reach a target, on as many instances as the power needs.
@@ -718,12 +712,10 @@ class Precision:
         Interim analyses: their number, or the shares of the instances after which they come.
     start : int, default 10
         Initial runs of each algorithm.
-    budget : int, optional
-        Maximum number of runs on one instance.
+    %budget%
     instances : {'needed', 'all'} or int, optional
         Instances to use; by default as many as needed for `effect`, or all without it.
-    target : {'mean', 'median', 'worst', 'best'} or int, default 'mean'
-        Which power of the comparisons must reach the one of the study.
+    %target%
 
     Examples
     --------
@@ -741,6 +733,7 @@ class Precision:
     target: Target = "mean"
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedSize:
     """Run each algorithm the same number of times on a fixed number of instances, or by a rule of your own.
@@ -755,8 +748,7 @@ class FixedSize:
         Effect size (Cohen's d) of interest.
     interim : int or sequence of float, optional
         Interim analyses: their number, or the shares of the instances after which they come.
-    target : {'mean', 'median', 'worst', 'best'} or int, default 'mean'
-        Which power of the comparisons must reach the one of the study.
+    %target%
 
     Examples
     --------

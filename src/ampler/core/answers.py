@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 TOLERANCE = 1e-6  # relative difference up to which two objectives are equal: the usual tolerance of MIP solvers
-UNKNOWN = re.compile(r"(|\?|none|na|n/a|-)|.*\b(unknown|indeterminate|undefined|undecided)\b.*")  # no answer at all
-STATUS = {  # what a status of a solver means, by the words in it; the first that fits
+UNKNOWN = re.compile(r"(|\?|none|na|n/a|-)|.*\b(unknown|indeterminate|undefined|undecided)\b.*")  # no answer
+STATUS = {  # meaning of a solver's status, by the words in it; the first match counts
     "unbounded": r"\bunbounded|dual infeasible",
     "unsat": r"\bunsat|infeasible|\b(no|not)\b.*\b(feasible|satisfiable)",
     "optimal": r"(?<!non-)(?<!not )\boptimal|\boptimum found",

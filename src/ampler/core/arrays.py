@@ -73,7 +73,7 @@ class Samples:
 
     @classmethod
     def of(cls, values: Mapping[str, Iterable[float]] | Samples, *, deterministic: Collection[str] = ()) -> Samples:
-        """Make samples from a mapping of lists; what are samples already is returned as it is."""
+        """Make samples from a mapping of lists; samples are returned unchanged."""
         if isinstance(values, Samples):
             return values
         if not isinstance(values, Mapping):
@@ -105,11 +105,11 @@ class Samples:
                 own.append(number)
                 moments.add(number)
                 self.total_spent += 1
-        finally:  # those before one that is refused are there
+        finally:  # the values before an invalid one are kept
             self._note(position, moments)
 
     def drop(self, algorithm: str, index: int | None = None) -> None:
-        """Count a failed run, by default that with the next index: it is spent, but it is no value."""
+        """Count a failed run, by default at the next index: it uses the budget but has no value."""
         position = self.position(algorithm)
         self._dropped[position].append(int(self.spent[position]) if index is None else index)
         self._counts[1, position] += 1
@@ -298,7 +298,7 @@ class Runs:
     algorithm: Codes
     value: Floats
     status: NDArray[np.uint8]
-    shared: Codes | None = None  # a number that runs of different algorithms have in common, as a fold; None: nothing
+    shared: Codes | None = None  # number that pairs runs of different algorithms, such as a fold
     kind: NDArray[np.uint8] | None = None  # positions in KINDS; None: only the status is known
     shift: float = 0.0  # added to what each run counts as
 
@@ -385,7 +385,7 @@ def at_rows(runs: Runs, rows: Codes) -> Runs:
 
 
 def paired_by_index(runs: Runs) -> Runs:
-    """Return runs that share what they share by their place: run k of each algorithm on an instance has one seed.
+    """Return the runs paired by position: run k of every algorithm on an instance shares one seed.
 
     >>> paired_by_index(Runs.from_columns(["i", "i", "i"], ["a", "b", "a"], [1.0, 2.0, 3.0])).shared.tolist()
     [0, 0, 1]
@@ -434,7 +434,7 @@ def with_composed_names(runs: Runs) -> Runs:
 
 
 def adjusted_runs(runs: Runs, floor: float | None, shift: float | None = None) -> Runs:
-    """Return the runs with values below the floor, if there is one, as the floor; all count as that plus the shift.
+    """Return the runs with values raised to the floor, if there is one, and the shift added.
 
     >>> adjusted_runs(Runs.from_columns(["i1", "i1"], ["a", "b"], [0.0, 3.0]), 1e-8).value.tolist()
     [1e-08, 3.0]

@@ -15,7 +15,7 @@ from ampler.core.runs import Code, Finished, Observation, Progress, Session, Tal
 
 
 class Rule(Protocol):
-    """What to run next on one instance. A pure function: the same samples give the same decision.
+    """Rule for the next runs on one instance. A pure function: the same samples give the same decision.
 
     It asks for runs until it stops, and never again for what it has been given. `Accuracy` and `Fixed` are rules.
     """
@@ -24,46 +24,46 @@ class Rule(Protocol):
         """Return how many more runs each algorithm needs now, or that the instance is done and why."""
 
 
-# What a rule may know in addition. Whoever carries it out asks through the functions below; None is "it does not say".
+# Optional methods of a rule. The driver calls them through the functions below; None means that the rule has none.
 
 
 @runtime_checkable
 class ForeseeingRule(Protocol):
-    """A rule that can say what is still to come: the time left is reported from it."""
+    """A rule that foresees its remaining runs, from which the remaining time is estimated."""
 
     def predict(self, samples: Samples, /) -> Mapping[str, int]:
-        """Return the runs of each algorithm that are still to come, as far as can be known now."""
+        """Return the expected number of remaining runs of each algorithm."""
 
 
 @runtime_checkable
 class MeasuringRule(Protocol):
-    """A rule that can say how exactly the differences of interest are known."""
+    """A rule that reports the precision of the differences of interest."""
 
     def errors(self, samples: Samples, /) -> PairErrors:
-        """Return the standard error of every pair of interest; NaN where it is not known yet."""
+        """Return the standard error of every pair of interest; NaN where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairErrors:
-    """The standard error of each pair's difference: plain, and as a cautious reader takes it."""
+    """The standard error of each pair's difference: plain, and with conservative variance bounds."""
 
     pairs: tuple[tuple[str, str], ...]
     plain: Floats
-    guarded: Floats  # with variances that may have been estimated too small made larger
+    guarded: Floats  # from upper confidence bounds of the variances
 
 
 @runtime_checkable
 class AccuracyRule(Protocol):
-    """A rule that works towards a standard error, which is shown next to the one reached."""
+    """A rule with a target standard error, displayed next to the one reached."""
 
     @property
     def se(self) -> float:
-        """The standard error wanted."""
+        """The target standard error."""
 
 
 @runtime_checkable
 class CheckingRule(Protocol):
-    """A rule that can say, before anything is run, that its settings do not fit the algorithms."""
+    """A rule that checks its settings against the algorithms before the first run."""
 
     def check(self, algorithms: Sequence[str], /, *, deterministic: Collection[str]) -> object:
         """Raise InvalidRule if the settings do not fit."""
@@ -71,19 +71,19 @@ class CheckingRule(Protocol):
 
 @runtime_checkable
 class NarrowingRule(Protocol):
-    """A rule whose settings name algorithms, and which can do with some of them."""
+    """A rule whose settings name algorithms, and that also works for a part of them."""
 
     def among(self, algorithms: Sequence[str], /) -> Rule:
         """Return the rule for these algorithms alone."""
 
 
 def predicted_runs(rule: object, samples: Samples) -> Mapping[str, int] | None:
-    """Return the runs of each algorithm that are still to come, if the rule foresees them."""
+    """Return the expected number of remaining runs of each algorithm, if the rule foresees it."""
     return rule.predict(samples) if isinstance(rule, ForeseeingRule) else None
 
 
 def current_error(rule: object, samples: Samples) -> float | None:
-    """Return the largest standard error of interest as the rule's guard sees it, if it is known."""
+    """Return the largest conservative standard error of the pairs of interest, if it is known."""
     if not isinstance(rule, MeasuringRule) or samples.counts.min() < 1:
         return None
     largest = float(rule.errors(samples).guarded.max())
@@ -91,7 +91,7 @@ def current_error(rule: object, samples: Samples) -> float | None:
 
 
 def target_error(rule: object) -> float | None:
-    """Return the standard error a rule works towards, if it has one."""
+    """Return the target standard error of a rule, if it has one."""
     return rule.se if isinstance(rule, AccuracyRule) else None
 
 
@@ -102,7 +102,7 @@ def check_rule(rule: object, algorithms: Sequence[str], *, deterministic: Collec
 
 
 def narrowed(rule: Rule, algorithms: Sequence[str]) -> Rule:
-    """Return the rule for some of its algorithms; one that names none is the same for any."""
+    """Return the rule for some of its algorithms; a rule that names none stays the same."""
     return rule.among(algorithms) if isinstance(rule, NarrowingRule) else rule
 
 
@@ -145,7 +145,7 @@ class StudyRule(Protocol):
 
 @runtime_checkable
 class CheckingStudyRule(Protocol):
-    """A study rule that can say, before anything is run, that a plan asks for what it cannot do."""
+    """A study rule that checks a plan before the first run."""
 
     def check(self, plan: Plan, /) -> None:
         """Raise InvalidPlan if the plan does not fit."""
@@ -162,10 +162,10 @@ class Statistic(Protocol):
 
 
 class Executor(Protocol):
-    """Whatever makes calls elsewhere, as `concurrent.futures` does: threads, processes, Dask, MPI."""
+    """Executor of calls, as in `concurrent.futures`: threads, processes, Dask, MPI."""
 
     def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        """Have a call made; return the future of what it gives."""
+        """Submit a call; return its future."""
 
 
 class Store(Protocol):
@@ -213,7 +213,7 @@ class Store(Protocol):
         """
 
     def decide(self, number: int, decision: StudyDecision) -> None:
-        """Record how the study continues after `number` finished groups, under the plan that was begun.
+        """Record the decision after `number` finished groups under the current plan.
 
         Decisions on record with this number or a later one no longer hold.
         """
@@ -222,10 +222,10 @@ class Store(Protocol):
         """Return the decisions over instances that hold under a plan, the last one by default, in their order."""
 
     def mark(self, progress: Progress) -> None:
-        """Keep the progress of the study; it is written together with what is recorded next."""
+        """Keep the progress of the study; it is written with the next record."""
 
     def progress(self) -> Progress | None:
-        """Return where the study stood when it was last written; None when it never was."""
+        """Return the last recorded progress of the study; None if there is none."""
 
     def plans(self) -> tuple[PlanRecord, ...]:
         """Return every plan the study had, oldest first."""
@@ -241,10 +241,10 @@ class Store(Protocol):
         """
 
     def codes(self) -> tuple[Code, ...]:
-        """Return all code that runs were made with, algorithm by algorithm."""
+        """Return the code versions of all runs, by algorithm."""
 
     def superseded(self) -> Iterator[Observation]:
-        """Yield the attempts at runs that were made with code that counts no longer."""
+        """Yield the attempts made with superseded code."""
 
     def close(self) -> None:
-        """Let go of the store; closing twice does no harm."""
+        """Close the store; closing it twice is harmless."""

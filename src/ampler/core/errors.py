@@ -30,7 +30,7 @@ from ampler.core.text import render_for_python, render_for_shell
 class AmplerError(Exception):
     """The root: catch this to catch everything ampler raises on purpose.
 
-    Its text names parameters as Python has them; `in_shell` is the same for who types options.
+    Its text names parameters as Python does; `in_shell` names them as command-line options.
     """
 
     @property
@@ -102,11 +102,11 @@ class MissingDependency(AmplerError):
 Severity = Literal["could reverse a verdict", "widens intervals", "good to know"]
 Reversing = Literal[
     "contradiction",  # two algorithms gave answers that exclude each other
-    "looked",  # results were looked at on the way, and the tests were asked not to allow for it
+    "looked",  # there were interim analyses, and the tests ignore them as requested
     "unplanned",
-    "biased",  # beyond correction: nothing should be claimed on it
-    "growth",  # the plan was enlarged after results were there
-    "course",  # values decided on the size of the study, and the tests do not allow for it
+    "biased",  # cannot be corrected: no claim should rest on it
+    "growth",  # the plan was enlarged after the first results
+    "course",  # results determined the size of the study, and the tests do not account for it
     "unfinished",
     "part",
     "one-instance",
@@ -131,7 +131,7 @@ Informing = Literal[
     "direction", "grouping", "accuracy-unknown", "rates", "table", "columns", "folds", "unused", "plan", "pairing"
 ]
 WarningKind = Literal[Reversing, Widening, Informing]
-SEVERITIES: Mapping[Severity, tuple[WarningKind, ...]] = {  # the gravest first
+SEVERITIES: Mapping[Severity, tuple[WarningKind, ...]] = {  # most severe first
     "could reverse a verdict": get_args(Reversing),
     "widens intervals": get_args(Widening),
     "good to know": get_args(Informing),
@@ -144,10 +144,10 @@ class AnalysisWarning:
 
     kind: WarningKind
     message: str  # the effect on the result and its cause
-    remedy: str = ""  # what to do
+    remedy: str = ""  # the remedy
     details: str = ""  # for readers who ask for more
-    holds: bool = False  # a check was made and every verdict stayed: good to know
-    numbers: Mapping[str, float] = field(default_factory=dict)  # that the message rests on, by name
+    holds: bool = False  # a check that left every verdict unchanged
+    numbers: Mapping[str, float] = field(default_factory=dict)  # numbers behind the message, by name
 
     @property
     def severity(self) -> Severity:
@@ -183,6 +183,6 @@ class AnalysisWarning:
 
 
 def by_severity(warnings: Iterable[AnalysisWarning]) -> list[AnalysisWarning]:
-    """Return the warnings with the gravest first; those of one severity stay in their order."""
+    """Return the warnings, most severe first; the order within a severity is kept."""
     order = list(SEVERITIES)
     return sorted(warnings, key=lambda warning: order.index(warning.severity))

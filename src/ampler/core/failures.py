@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ampler.core.errors import InvalidData, InvalidInput, InvalidPlan
 from ampler.core.text import digits, parameter
 
-if TYPE_CHECKING:  # values and runs are made of policies; numpy waits until there are arrays
+if TYPE_CHECKING:  # deferred, so that policies do not load numpy
     from ampler.core.arrays import Bools, Floats, Runs
     from ampler.core.runs import Observation
     from ampler.core.settings import Better, Difference, Status
@@ -65,7 +65,7 @@ FailurePolicy = StopStudy | Drop | Penalty | Par
 
 Kind = Literal["ok", "wrong", "timeout", "memout", "crash", "error", "unknown", "lost"]
 KINDS: tuple[Kind, ...] = get_args(Kind)  # how a run ended; it is stored as its position here
-KIND_OF_CAUSE: Mapping[str, Kind] = {  # by how the cause of a failed run begins; any other is an error
+KIND_OF_CAUSE: Mapping[str, Kind] = {  # by the beginning of a failed run's cause; every other cause is an error
     "wrong": "wrong",
     "memory": "memout",
     "exception:MemoryError": "memout",
@@ -82,7 +82,7 @@ ROUNDED = 0.005  # of a time limit: how far the first run to reach it may lie fr
 
 @dataclass(frozen=True, slots=True)
 class WorstObserved:
-    """A failed run counts as the worst value seen on its instance. Used to ask whether the conclusion depends on it."""
+    """A failed run counts as the worst value on its instance: a check whether the conclusion depends on failures."""
 
     better: Better
 
@@ -102,7 +102,7 @@ def kind_of(status: Status, cause: str = "") -> Kind:
 
 
 def as_policy(value: Any, name: str = "on_failure", *, error: type[InvalidInput] = InvalidInput) -> FailurePolicy:
-    """Return what a failed run counts as, from one of the choices or from its words; everything else is refused.
+    """Return the policy for failed runs from a policy or its text; refuse everything else.
 
     >>> as_policy("drop")
     Drop()
@@ -118,7 +118,7 @@ def as_policy(value: Any, name: str = "on_failure", *, error: type[InvalidInput]
 
 
 def failure_policy(text: str) -> FailurePolicy:
-    """Return what a failed run counts as, from the words "drop", "penalty=1000", "par=10", "par=10,cutoff=3600".
+    """Return the policy of a text: "drop", "penalty=1000", "par=10", "par=10,cutoff=3600".
 
     >>> failure_policy("par=10")
     Par(factor=10.0, cutoff=None)
@@ -137,7 +137,7 @@ def failure_policy(text: str) -> FailurePolicy:
 
 
 def _sensible(policy: FailurePolicy, error: type[InvalidInput]) -> FailurePolicy:
-    """The policy, if its numbers can be values of runs."""
+    """Check that the numbers of a policy can be values of runs."""
     match policy:
         case Penalty(value) if not _is_finite(value):
             raise error(f"the penalty of a failed run must be a finite number, got {value!r}")
@@ -154,7 +154,7 @@ def _is_finite(number: Any) -> bool:
 
 
 def lifted(policy: FailurePolicy, floor: float | None) -> FailurePolicy:
-    """Return a policy under a floor, below which no value counts, a penalty neither.
+    """Return a policy with its penalty raised to the floor.
 
     >>> lifted(Penalty(0.0), 1e-8)
     Penalty(value=1e-08)
@@ -201,7 +201,7 @@ def policy_from(data: Any) -> FailurePolicy:
 
 
 def policy_words(policy: FailurePolicy | WorstObserved | None) -> str:
-    """Return what was done with failed runs: "failed runs were …".
+    """Return the treatment of failed runs, to continue "failed runs were …".
 
     >>> policy_words(Par(10, 60.0)), policy_words(Drop())
     ('counted as 10 times the cutoff of 60', 'left out')
@@ -253,7 +253,7 @@ def value_of(observation: Observation, policy: FailurePolicy) -> float | None:
 
 
 def values_under(runs: Runs, policy: FailurePolicy | WorstObserved | None) -> tuple[Floats, Bools]:
-    """Return the value each run counts as, and which of them count; InvalidData if a failure's value was not said."""
+    """Return the value of each run, and which runs count; InvalidData if failed runs have no policy."""
     import numpy as np
 
     ok = runs.ok
@@ -279,7 +279,7 @@ def _failed_value(runs: Runs, policy: FailurePolicy | WorstObserved | None) -> f
 
 
 def with_cutoff(policy: FailurePolicy | None, runs: Runs, time_limit: float | None = None) -> FailurePolicy | None:
-    """Return the policy; PAR gets the cutoff that it lacks: the time limit, or what runs that reached theirs recorded.
+    """Return the policy; PAR without a cutoff gets the time limit, or the time of the runs that reached it.
 
     >>> from ampler.core.arrays import Runs
     >>> late = Runs.from_columns(["i", "j"], ["a", "a"], [60.02, 61.0], ["timeout", "timeout"])
@@ -330,7 +330,7 @@ def _worst_values(runs: Runs, better: Better) -> Floats:
 
 
 def policy_request(runs: Runs) -> str:
-    """Return how many runs failed, and that it must be specified what they count as."""
+    """Return how many runs failed, with the request to choose their treatment."""
     return (
         f"{failed_text(runs)};"
         " choose their treatment: drop them, or count a penalty or PAR-k (k times the cutoff):"
@@ -340,7 +340,7 @@ def policy_request(runs: Runs) -> str:
 
 
 def failed_text(runs: Runs) -> str:
-    """Return how many runs failed, of which there must be some, and how."""
+    """Return how many runs failed, and how; at least one must have failed."""
     failed = list(runs.failures().elements())
     kinds = Counter(status for _, status in failed)
     worst, most = Counter(algorithm for algorithm, _ in failed).most_common(1)[0]

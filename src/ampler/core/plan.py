@@ -28,7 +28,7 @@ Parameter = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A rule's wish: run each of these algorithms this many more times."""
+    """Decision of a rule to run each of these algorithms this many more times."""
 
     counts: Mapping[str, int]
 
@@ -40,7 +40,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A rule's verdict that the instance is done, and why: one of `StopReason`, or the words of a rule of your own."""
+    """Decision of a rule that the instance is done, with the reason: a `StopReason`, or the text of your own rule."""
 
     reason: str
 
@@ -54,7 +54,7 @@ Decision = Sample | Stop
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """A study rule's wish: run these algorithms on these instances, until each instance is done.
+    """Decision of a study rule to run these algorithms on these instances until each is done.
 
     `runs` says how many runs each algorithm gets on each of the instances; None leaves that to the rule for one
     instance. An instance may be named again with more runs: those it has count. `reason` is displayed to the user,
@@ -72,7 +72,7 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class EndStudy:
-    """A study rule's verdict that the study is done, and why; `notes` and `details` are as those of Continue."""
+    """Decision of a study rule that the study is done, with the reason; `notes` and `details` are as in `Continue`."""
 
     reason: str
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class Limits:
                 raise InvalidPlan(f'memory must be a size such as "500MB" or "2GiB", got {size!r}') from None
 
     def over(self, default: Limits) -> Limits:
-        """Return these limits, and those of `default` where there is none here."""
+        """Return these limits, completed by those of `default`."""
         return Limits(
             default.timeout if self.timeout is None else self.timeout,
             default.memory if self.memory is None else self.memory,
@@ -168,7 +168,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Where the value of a run is found.
+    """Source of a run's value.
 
     "default" is the last number a command prints, the number a function returns (of a mapping, its first measure);
     "pattern" the first group of the last match of the regular expression `what`; "json" the field (measure) `what`;
@@ -346,7 +346,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a study asks: which differences, how small an effect matters, and how sure the answer must be."""
+    """Question of a study: the kind of difference, the smallest effect of interest, and the error rates."""
 
     difference: Difference
     reference: str | None = None
@@ -381,7 +381,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What gives runs their values: the seed, each algorithm's fields by name, each instance's SHA-256 by name."""
+    """Everything that determines the values of runs: seed, fields of the algorithms, SHA-256 of the instances."""
 
     seed: int
     algorithms: Mapping[str, Mapping[str, Any]]
@@ -390,7 +390,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a runner needs, ready to be carried out.
+    """Plan of a study, with everything that its execution needs.
 
     `instances` are used, in this order; `untouched` are those that were not needed. `needed` instances reach the
     wanted power (None when no effect is given) and `power` is what the instances used reach. `rule` maps the samples
@@ -418,7 +418,7 @@ class Plan:
     seeds: Seeds = "own"
     use: int | str = "needed"  # how many instances were requested: a number, "needed" or "all"
     analysis: Mapping[str, Any] = field(default_factory=dict)  # settings of its analysis; empty: today's defaults
-    open: Mapping[str, tuple[str, ...]] | None = None  # names of the settings that nobody chose; None: not known yet
+    open: Mapping[str, tuple[str, ...]] | None = None  # settings left at their defaults; None: not known yet
 
     def limits_of(self, algorithm: Algorithm) -> Limits:
         """Return the limits under which an algorithm is run: its own, and the plan's where it has none."""
@@ -479,4 +479,4 @@ class PlanRecord:
 # Progress of a study
 
 
-# what a reader of results must know
+# warnings for readers of the results

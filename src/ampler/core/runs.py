@@ -11,7 +11,7 @@ from ampler.core.settings import Status
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunKey:
-    """The name of a run: which algorithm, on which instance, and the index (from 0)."""
+    """Key of a run: algorithm, instance and index (from 0)."""
 
     instance: str
     algorithm: str
@@ -20,7 +20,7 @@ class RunKey:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one run gave. `value` is None when the run gave none; `message` then says why.
+    """Result of one run. `value` is None if the run failed; `message` then says why.
 
     A value is a finite number, and there is one exactly when the status is "ok"; measures are finite too. `seconds` are
     by the clock, `cpu` those of processor time, and `started` is when the run began, in seconds since 1970; None where
@@ -63,7 +63,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many runs of an algorithm on an instance are recorded, how many gave a value, and the seconds they took."""
+    """Recorded runs of an algorithm on an instance: their number, those with a value, and their seconds."""
 
     instance: str
     algorithm: str
@@ -97,7 +97,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code that runs of an algorithm were made with: the SHA-256 of each of its files, by name.
+    """Code version of an algorithm: the SHA-256 of each of its files, by name.
 
     Runs of code that does not count are superseded. `files` are empty where they could not be known, and None for runs
     from before code was recorded.
@@ -109,13 +109,13 @@ class Code:
 
     @property
     def digest(self) -> str:
-        """What tells one code from another; empty for runs from before code was recorded."""
+        """Identifier of the code version; empty for runs made before code was recorded."""
         return "" if self.files is None else digest(dict(self.files))
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One carrying-out of the study: when it started, and the environment it ran in."""
+    """Session of a study: its start and its environment."""
 
     started: str
     environment: Mapping[str, str]

@@ -25,11 +25,11 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from ampler.core.errors import InvalidInput
 
-DEFAULT_BEFORE_FIELD = "unsaid"  # metadata of a field that came later: the value a record without the field stands for
+DEFAULT_BEFORE_FIELD = "unsaid"  # metadata of a field added later: its value in records without the field
 
 
 def jsonable(value: Any) -> Any:
-    """Return a value as JSON knows it: dataclasses and mappings as objects, arrays as lists, NaN and ∞ as null.
+    """Return a value as JSON data: dataclasses and mappings as objects, arrays as lists, NaN and ∞ as null.
 
     >>> jsonable({"power": float("nan"), "levels": (0.025, 0.05)})
     {'power': None, 'levels': [0.025, 0.05]}
@@ -62,7 +62,7 @@ def flat(value: Any) -> dict[str, Any]:
 
 
 def record_data(value: Any) -> Any:
-    """Return a value as a record keeps it: numbers that are not finite as text, functions by where they are defined."""
+    """Return a value as record data: non-finite numbers as text, functions by module and name."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if value is None or isinstance(value, str | int | float):
@@ -106,7 +106,7 @@ def origin(function: Any) -> str:
     return f"{named.__module__}:{named.__qualname__}"
 
 
-# made once, as making one takes longer than writing a run
+# made once: making an encoder takes longer than writing a run
 _ENCODERS = {
     sort_keys: json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=sort_keys).encode
     for sort_keys in (False, True)
@@ -144,7 +144,7 @@ def validated(value: Value) -> Value:
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Return whether a value is of a type as our values declare it; numbers must be finite.
+    """Return whether a value has a declared type; numbers must be finite.
 
     >>> fits({"a": 3}, Mapping[str, int]), fits(True, int), fits(float("nan"), float | None)
     (True, False, False)
@@ -161,7 +161,7 @@ def _field_tests(kind: Any) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
 
 @cache
 def _test_of(kind: Any) -> Callable[[Any], bool]:
-    """The test for values of a type; whole numbers are numbers, truth values are neither."""
+    """The check for values of a type; integers pass as floats, booleans do not."""
     if kind is Any:
         return lambda value: True
     if kind is float:
@@ -185,12 +185,12 @@ def _test_of(kind: Any) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, Mapping) and all(map(tests[0], value)) and all(map(tests[1], value.values()))
 
 
-MAX_PREFIX = 40  # characters of the file's name in that of its draft, so that a long name leaves room for the rest
+MAX_PREFIX = 40  # characters of the file name kept in the name of its temporary file
 
 
 @contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield an empty file in the same folder to be written; it takes the place of `path` when all went well.
+    """Yield an empty temporary file in the same folder; it replaces `path` after success.
 
     Nothing of it stays otherwise. Its name cannot be foreseen, so nobody can have put a file or a link there, and two
     writers never meet; its mode is that of any new file.
@@ -230,7 +230,7 @@ def _create(path: Path) -> None:
 
 @contextmanager
 def _errors_name(target: Path, draft: Path) -> Iterator[None]:
-    """Name the target in errors: a full disk does not say which file, and a draft is nobody's."""
+    """Name the target in errors, not the temporary file."""
     try:
         yield
     except OSError as problem:
@@ -240,7 +240,7 @@ def _errors_name(target: Path, draft: Path) -> Iterator[None]:
 
 
 def is_path(path: object) -> bool:
-    """Return whether a value can be the name of a file: a text or a path, without what no file system takes."""
+    """Return whether a value can be a file name: a text or path without characters that no file system allows."""
     try:
         return isinstance(path, str | os.PathLike) and b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -257,7 +257,7 @@ def check_not_input(output: str | os.PathLike[str], *inputs: object) -> None:
             continue
         try:
             same = os.path.samefile(output, file)
-        except (OSError, ValueError):  # one of them does not exist yet
+        except (OSError, ValueError):  # one of the files does not exist yet
             same = os.path.realpath(output) == os.path.realpath(file)
         if same:
             raise InvalidInput(

@@ -34,17 +34,17 @@ Test = Literal["t", "wilcoxon", "sign", "bootstrap-t", "sign-flip"]
 Status = Literal["ok", "failed", "timeout", "lost"]
 Better = Literal["lower", "higher"]
 Formula = Literal["corrected", "delta", "paper"]  # of relative differences: second order, first order, the paper's
-Estimate = Literal["corrected", "all-runs", "first-runs"]  # of what stands for runs that their values ended
-Guard = Literal["none", "pairs", "all"]  # what protects from variances that look small by luck
-MeanOver = Literal["clusters", "instances"]  # what counts once where instances belong to clusters
-ClusterEffects = Literal["random", "fixed"]  # clusters are a sample, or all that a conclusion is about
+Estimate = Literal["corrected", "all-runs", "first-runs"]  # estimator after adaptive stopping
+Guard = Literal["none", "pairs", "all"]  # scope of the conservative variance bounds
+MeanOver = Literal["clusters", "instances"]  # unit with equal weight if instances belong to clusters
+ClusterEffects = Literal["random", "fixed"]  # clusters are a sample, or the whole population
 SignedRanks = Literal["exact", "normal"]  # Wilcoxon's test where differences tie; normal up to version 0.2, as in R
 EquivalenceLevel = Literal["own", "shared"]  # alpha of its own, or half of it as up to version 0.2
-CalibrationVersion = Literal[1, 2]  # how its bounds are calibrated; a results file keeps the edition it began with
-Inference = Literal["instances like these", "these instances"]  # what a conclusion is about
+CalibrationVersion = Literal[1, 2]  # calibration of the variance bounds; a results file keeps its version
+Inference = Literal["instances like these", "these instances"]  # scope of a conclusion
 Weights = Literal["equal", "precision"]  # of instances in a posterior
 TargetWord = Literal["worst", "mean", "median", "best"]  # of the powers of the comparisons
-Target = TargetWord | int  # which power must be reached; a number: in this many comparisons
+Target = TargetWord | int  # the power to reach; a number: in this many comparisons
 
 
 def canonical_difference(word: Any) -> Any:
@@ -57,7 +57,7 @@ def canonical_difference(word: Any) -> Any:
 
 
 ErrorClass = type[InvalidInput]
-MOST_WORKERS = 4096  # processes of one machine: a slip of the finger must not take it down
+MOST_WORKERS = 4096  # processes on one machine: a typing error must not overload it
 
 
 def finite(name: str, value: Any, way_out: str = "", *, error: ErrorClass = InvalidDesign) -> float:
@@ -106,7 +106,7 @@ def integer(
 def choice(
     name: str, value: Any, choices: Collection[str], way_out: str = "", *, error: ErrorClass = InvalidDesign
 ) -> Any:
-    """Return one of the words."""
+    """Return the value if it is one of the choices."""
     if not (isinstance(value, str) and value in choices):
         from difflib import get_close_matches
 
@@ -117,7 +117,7 @@ def choice(
 
 
 def simple_if_rate(statistic: Any, difference: str, *, error: ErrorClass = InvalidDesign) -> None:
-    """Insist that rates are compared by their simple differences, which are percentage points."""
+    """Check that rates are compared by simple differences, in percentage points."""
     if statistic == "rate" and difference != "simple":
         raise error(
             f"rates are compared in percentage points, difference 'simple', got {difference!r}: to a rate of 0 there is"
@@ -133,7 +133,7 @@ def truth(name: str, value: Any, *, error: ErrorClass = InvalidInput) -> bool:
 
 
 def function(name: str, value: Any, way_out: str = "", *, error: ErrorClass = InvalidInput) -> Any:
-    """Return what can be called, or None for nothing to call."""
+    """Return a callable or None."""
     if value is not None and not callable(value):
         raise error(_sentence(name, "must be a function or None", value, way_out))
     return value
@@ -151,7 +151,7 @@ def _limits(least: int | None, most: int | None) -> str:
 
 def _float(value: Any) -> float:
     """Return a float; NaN if it is no number, infinity for integers beyond 1e308."""
-    from decimal import Decimal  # few have one, and the shell's help must be quick
+    from decimal import Decimal  # rarely needed, and the command-line help must be quick
 
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return nan
@@ -188,8 +188,8 @@ def workers(name: str, value: Any, way_out: str = "", *, error: ErrorClass = Inv
 Check = Callable[[str, Any], Any]
 
 UNKNOWN = "omit it if it is unknown"
-RATE = "rate"  # the statistic of yes and no
-OURS = ("mean", "median", RATE)  # names of statistics that a function may have, too
+RATE = "rate"  # the statistic of binary outcomes
+OURS = ("mean", "median", RATE)  # names of statistics that a user's function may also have
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _texts() -> Iterator[dict[str, tuple[str, Setting]]]:
         yield {name: (kind, Setting(metavar=metavar or None, help=text)) for name, kind, metavar, text in rows}
 
 
-# Of an analysis; of how a table of results is read, its columns and rows; and parameters of designs.
+# Settings of an analysis, of the reading of results, and of designs and studies.
 _ANALYSIS, READING, DESIGN = _texts()
 
 
@@ -254,7 +254,7 @@ D = TypeVar("D", bound=Callable[..., Any])
 
 
 def _remembers_specified(cls: type[T]) -> type[T]:
-    """Let each object remember which settings its maker specified: the others may come from a study."""
+    """Record which settings were specified: the others may come from a study."""
     initialise = cls.__init__
 
     @wraps(initialise)
@@ -376,7 +376,7 @@ class Settings:
         return cast(Mapping[str, Any], self.__dict__["specified"])
 
     def _check_clusters(self) -> None:
-        """Refuse tests that clusters do not have."""
+        """Check that the test suits clusters."""
         by_instance, fixed = self.mean_over == "instances", self.cluster_effects == "fixed"
         if by_instance and self.test not in ("t", "sign-flip"):
             raise InvalidDesign(f"the test {self.test!r} requires mean_over='clusters', got 'instances'")
@@ -387,7 +387,7 @@ class Settings:
 
     @property
     def statistic_name(self) -> str:
-        """The statistic in a word; a function that is called as one of ours is marked as a function."""
+        """Name of the statistic; a user's function with the name of one of ours gets parentheses."""
         if isinstance(self.statistic, str):
             return self.statistic
         name: str = getattr(self.statistic, "__name__", "custom")
@@ -421,7 +421,7 @@ class Settings:
 
     @property
     def are_rates(self) -> bool:
-        """Whether shares of yes are compared, in percentage points."""
+        """Whether success rates are compared, in percentage points."""
         return self.statistic == RATE
 
 
@@ -433,7 +433,7 @@ def types() -> dict[str, Any]:
 
 @cache
 def declared() -> dict[str, Setting]:
-    """Return what is known of every setting that can be specified, by name."""
+    """Return the declaration of every setting that can be specified, by name."""
     texts = {name: setting for name, (_, setting) in _ANALYSIS.items()}
     return {
         name: replace(kind.__metadata__[0], metavar=texts[name].metavar, help=texts[name].help)
@@ -442,7 +442,7 @@ def declared() -> dict[str, Setting]:
 
 
 def question_settings(question: Question) -> dict[str, Any]:
-    """Return what the question of a study says of its analysis, by name; what it leaves open is not there."""
+    """Return the analysis settings that the question of a study specifies, by name."""
     asked = {name: getattr(question, name, None) for name in declared()}
     return {name: value for name, value in asked.items() if value is not None}
 
@@ -452,16 +452,42 @@ def _annotated() -> dict[str, Any]:
     return {name: kind for name, kind in hints.items() if get_origin(kind) is Annotated}
 
 
-def help_text(name: str) -> str:
-    """Return the text of a setting with its default, as the command line has it.
+def help_text(name: str, first: Mapping[str, Any] | None = None) -> str:
+    """Return the text of a setting with its default, for help pages, forms and comments; `first` is searched first.
 
     >>> help_text("alpha")
     'Family-wise error rate. [default: 0.05]'
     """
-    if name in READING:
-        return READING[name][1].help
-    setting, default = declared()[name], defaults()[name]
-    return setting.help if default is None else f"{setting.help} [default: {default}]"
+    kind, setting = _entry(name, first)
+    default = kind.partition(", default ")[2].strip("'")
+    return setting.help if default in ("", "False") else f"{setting.help} [default: {default}]"
+
+
+def label(name: str, first: Mapping[str, Any] | None = None) -> str:
+    """Return the beginning of a setting's text, as the label of a field.
+
+    >>> label("difference"), label("alpha"), label("view")
+    ('Kind of difference', 'Family-wise error rate', 'view')
+    """
+    return re.split(r"[:;,.]( |$)", _entry(name, first)[1].help or name.replace("_", " "))[0]
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """Return the choices of a setting; empty for numbers and texts.
+
+    >>> choices("better"), choices("alpha")
+    (('lower', 'higher'), ())
+    """
+    kind = types().get(name)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def _entry(name: str, first: Mapping[str, tuple[str, Setting]] | None = None) -> tuple[str, Setting]:
+    """The type text and the declaration of a setting; both empty for an unknown name."""
+    for block in (first or READING, READING):
+        if name in block:
+            return block[name]
+    return (_type_text(name), declared()[name]) if name in declared() else DESIGN.get(name, ("", Setting()))
 
 
 @cache
@@ -484,9 +510,7 @@ def documented(item: D) -> D:
 
     def entries(match: re.Match[str]) -> str:
         names = declared() if match[2] == "settings" else [match[2]]
-        shared = {**READING, **DESIGN}
-        texts = (shared[name] if name in shared else (_type_text(name), declared()[name]) for name in names)
-        lines = (f"{name} : {kind}\n    {setting.help}" for name, (kind, setting) in zip(names, texts, strict=True))
+        lines = (f"{name} : {kind}\n    {setting.help}" for name in names for kind, setting in [_entry(name)])
         return indent("\n".join(lines), match[1])
 
     item.__doc__ = re.sub(r"^( *)%(\w+)%$", entries, item.__doc__ or "", flags=re.MULTILINE)

@@ -9,7 +9,7 @@ import shlex
 import textwrap
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
@@ -19,12 +19,12 @@ from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
 
-# Each unit is used from two of it on: 90 minutes, then 2 hours. Years are for sums nobody should start.
+# Each unit is used from two upwards: 90 minutes, then 2 hours.
 TIMES = (("second", 1), ("minute", 60), ("hour", 3600), ("year", 365.25 * 86400))
 PRECISE_CHANGE = 0.1  # from this ratio's logarithm on, a percent change has three digits: 10.5 %
 LARGEST_CHANGE = math.log(2.0) + 1e-9  # a ratio beyond it is displayed as a factor, not as a percent change
-LARGEST_EXPONENT = 700.0  # e to it is still a number
-LONGEST_QUOTE = 80  # characters of a stranger's text that an error shows
+LARGEST_EXPONENT = 700.0  # largest exponent without overflow
+LONGEST_QUOTE = 80  # characters of user text displayed in an error
 
 
 def digits(value: float, significant: int = 3, *, zeros: bool = False) -> str:
@@ -93,7 +93,7 @@ def ratio_texts(value: float, *limits: float) -> tuple[str, ...]:
 
 
 def are_changes(value: float, *limits: float) -> bool:
-    """Whether a ratio and its limits, given as logarithms, are told as percent changes: what is finite is near 1."""
+    """Whether log ratios are displayed as percent changes: all finite ones are near 1."""
     return all(abs(number) <= LARGEST_CHANGE for number in (value, *filter(math.isfinite, limits)))
 
 
@@ -107,7 +107,7 @@ def _exp(value: float) -> float:
 
 
 def difference_text(value: float, difference: str) -> str:
-    """Write a difference in the unit people use for its kind: percent, a factor, or as it is.
+    """Write a difference in the usual unit of its kind: percent, a factor, or its own unit.
 
     >>> difference_text(0.02, "percent"), difference_text(0.693, "ratio"), difference_text(12.5, "simple")
     ('2 %', '2', '12.5')
@@ -118,7 +118,7 @@ def difference_text(value: float, difference: str) -> str:
 
 
 def amount(size: float, difference: str) -> str:
-    """Write the size of a difference as a sentence has it.
+    """Write the size of a difference for a sentence.
 
     >>> amount(0.02, "percent"), amount(0.02, "ratio"), amount(0.7, "ratio")
     ('2 %', '2 %', 'a factor of 2.01')
@@ -176,7 +176,7 @@ def listed(names: Iterable[str], most: int) -> str:
 
 
 def named(names: Sequence[str], most: int = 3) -> str:
-    """Return the names that share a place in a sentence.
+    """Return the names as a list for a sentence.
 
     >>> named(["a"]), named(["a", "b", "c"]), named(["a", "b", "c", "d", "e"])
     ('a', 'a, b and c', 'a, b, c and 2 more')
@@ -187,7 +187,7 @@ def named(names: Sequence[str], most: int = 3) -> str:
 
 
 def quoted(names: Iterable[object], most: int = 20) -> str:
-    """Return names in quotes, for an error that shows what there is.
+    """Return names in quotes, for an error that lists the valid ones.
 
     >>> quoted(["a", "b c"])
     "'a', 'b c'"
@@ -205,7 +205,7 @@ def shortened(text: str, most: int = LONGEST_QUOTE) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the one unit a person would use: for sums and forecasts.
+    """Return a time in a single unit, for sums and forecasts.
 
     >>> duration(45), duration(5400), duration(2_257_200)
     ('45 seconds', '90 minutes', '627 hours')
@@ -232,7 +232,7 @@ def short_duration(seconds: float) -> str:
 
 
 def in_bytes(number: int) -> str:
-    """Return a number of bytes in the unit people use.
+    """Return a number of bytes in the usual unit.
 
     >>> in_bytes(1_500_000_000), in_bytes(512)
     ('1.5 GB', '512 bytes')
@@ -265,7 +265,7 @@ def quantity(written: str, units: Mapping[str, float]) -> float:
 
 
 def printable(text: str) -> str:
-    """Return a text that only shows itself: what would move the cursor, colour or turn the line is written out.
+    """Return a text with control characters escaped, so that it cannot move the cursor or change colours.
 
     >>> printable("a\\x1b[31mb")
     'a\\\\x1b[31mb'
@@ -280,11 +280,11 @@ def printable(text: str) -> str:
     return text.translate(str.maketrans(written_out))
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet takes a text that begins so for a formula
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # spreadsheets read a text that begins with one of these as a formula
 
 
 def escape_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that would be begins with an apostrophe.
+    """Return a text that no spreadsheet reads as a formula: an apostrophe is put before one that would be.
 
     >>> escape_formula("=1+1"), escape_formula("a=b")
     ("'=1+1", 'a=b')
@@ -293,7 +293,7 @@ def escape_formula(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """Return a text as it was before it was made harmless.
+    """Undo `escape_formula`.
 
     >>> unescape_formula("'=1+1"), unescape_formula("'tis")
     ('=1+1', "'tis")
@@ -306,7 +306,7 @@ CONTEXT = 4  # characters shown before the place where long names begin to diffe
 
 
 def composed(name: T) -> T:
-    """Return a name in the one spelling in which names are compared: letters with their accents (NFC).
+    """Return a name in Unicode normal form NFC, in which names are compared.
 
     What is no text stays as it is.
 
@@ -340,7 +340,7 @@ def natural(name: str) -> tuple[tuple[int, float, str], ...]:
         return tuple((0, float(part), part) if part.isdecimal() else (1, 0.0, part) for part in parts if part)
 
 
-@lru_cache(maxsize=8)  # a study is reported in many sentences
+@lru_cache(maxsize=8)  # many sentences name the same algorithms
 def short_name_of(names: tuple[str, ...]) -> Mapping[str, str]:
     """Return the short name of each, for sentences that name some of them.
 
@@ -358,7 +358,7 @@ def without_common(names: Sequence[str]) -> tuple[str, ...]:
     """
     start = _common_start(names)
     folder = max(start.rfind("/"), start.rfind("\\")) + 1
-    several = len(set(names)) > 1  # of one name alone the ending is not known
+    several = len(set(names)) > 1  # a single name has no common ending
     ending = ENDING.search(_common_start([name[::-1] for name in names])[::-1]) if several else None
     inner = tuple(name[folder : len(name) - len(ending[0] if ending else "")] for name in names)
     return inner if all(map(str.strip, inner)) else tuple(names)
@@ -385,7 +385,7 @@ def distinct_names(names: Sequence[str], widest: int | None = None) -> tuple[str
         if len(group) > 1:  # alike without their middles: show them where they begin to differ
             begin = max(0, len(_common_start([visible[name] for name in group])) - CONTEXT)
             short |= {name: _window(visible[name], begin, width) for name in group}
-    for labels in (short, dict.fromkeys(visible, "")):  # a number may make a name that another one has
+    for labels in (short, dict.fromkeys(visible, "")):  # a number may produce an existing name
         if len(set(short.values())) < len(short):
             short = _numbered(visible, labels, width)
     return tuple(short[name] for name in names)
@@ -445,13 +445,13 @@ def split_names(text: str) -> list[str]:
     return [bare.strip() if quote is None else quote.replace('""', '"') for quote, bare in pieces]
 
 
-BEGIN, END = "\x0e", "\x0f"  # shift out and in: no name that a table or a study can have holds them
+BEGIN, END = "\x0e", "\x0f"  # control characters (shift out and in) that no name contains
 MARKED = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
-ARGUMENTS = {  # of options with another form, with a place for their value
+ARGUMENTS = {  # options with another form, with a placeholder for their value
     **{"same": 'on_code_change="keep"', "again": 'on_code_change="rerun"'},
     **{"keep": 'on_code_change={%s: "keep"}', "rerun": 'on_code_change={%s: "rerun"}'},
 }
-OPTIONS = {"path": "store", "costs": "cost"}  # of parameters whose option is called otherwise
+OPTIONS = {"path": "store", "costs": "cost"}  # parameters whose option has another name
 
 Value = str | bool | float | Sequence[str] | Mapping[str, object] | None
 
@@ -476,12 +476,12 @@ def render_for_shell(text: str) -> str:
     return MARKED.sub(lambda mark: _as_option(*json.loads(mark[1])), text)
 
 
-def render_for_browser(text: str, labels: Mapping[str, str]) -> str:
+def render_for_browser(text: str, label: Callable[[str], str]) -> str:
     """Return a message with its parameters as the labels of fields."""
 
     def field(name: str, value: Any = None) -> str:
         shown = value if isinstance(value, str | int | float) and not isinstance(value, bool) else None
-        return f"‘{labels.get(name, name.replace('_', ' '))}’{'' if shown is None else f' ({shown})'}"
+        return f"‘{label(name)}’{'' if shown is None else f' ({shown})'}"
 
     return MARKED.sub(lambda mark: field(*json.loads(mark[1])), text)
 
@@ -516,17 +516,17 @@ def notebook_html(value: Any) -> str:
 Kind = Literal["number", "words", "name"]
 
 GAP = "  "
-SHORTEST_NAME = 24  # characters that a name keeps before a column is left out for it
-NAMES_SHARE = 0.4  # of a narrow terminal that names keep at least
-SHORTEST_WORDS = 16  # characters that a line of words keeps
+SHORTEST_NAME = 24  # minimum width of a name before a column is left out
+NAMES_SHARE = 0.4  # minimum width of names in a narrow terminal
+SHORTEST_WORDS = 16  # minimum width of text
 BOUND = re.compile(r"(?<=\d) (?=(?:%|s|min|h|d|GB|MB|kB)(?!\w))| (?=[=≥≤] )|(?<=[=≥≤]) ")
 TIE = "\N{NO-BREAK SPACE}"
-DEFAULT_WIDTH = 80  # columns of a terminal that does not say how many it has
+DEFAULT_WIDTH = 80  # width of a terminal of unknown width
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table, and what may become of it where room is short.
+    """Column of a table, and its treatment in a narrow terminal.
 
     Numbers end at the right and are never broken; words fold between words; names are cut so that they can be
     distinguished. Columns with the largest `leaves` are left out first, those with 0 never. `narrow` may stand for it.
@@ -549,7 +549,7 @@ class FittedTable:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All of it."""
+        """All lines of the table."""
         return self.head + self.body
 
 
@@ -573,7 +573,7 @@ class TextTable:
         return TextTable(columns, {number: line for number, line in self.breaks.items() if number < rows})
 
     def fitted(self, width: int = DEFAULT_WIDTH) -> FittedTable:
-        """Return the lines in this many columns; where not even the columns that must stay fit, each row is a card."""
+        """Return the lines in this width; if even the required columns do not fit, each row becomes a card."""
         columns = [_on_one_line(column) for column in self.columns]
         fitting = dict(enumerate(columns))
         while (widths := _widths(fitting.values(), width)) is None:
@@ -610,7 +610,7 @@ def table_of(
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: letters of East Asia take two, marks above others none.
+    """Return the width of a text in a terminal: East Asian characters take two columns, combining marks none.
 
     >>> display_width("abc"), display_width("算法"), display_width("é")
     (3, 4, 1)
@@ -639,7 +639,7 @@ def _on_one_line(column: Column) -> Column:
 
 
 def _widths(columns: Collection[Column], width: int) -> list[int] | None:
-    """The widths of the columns, as near to their content as there is room; None if they do not fit."""
+    """The widths of the columns, as close to their content as possible; None if they do not fit."""
     widths = [_least_width(column, width) for column in columns]
     spare = width - sum(widths) - len(GAP) * (len(columns) - 1)
     if spare < 0:
@@ -688,7 +688,7 @@ def _side_by_side(row: Sequence[Sequence[str]], columns: Sequence[tuple[Column, 
 
 
 def _pieces(text: str, width: int) -> list[str]:
-    """A text in pieces that fit: a name longer than the line is broken anywhere, not cut."""
+    """A text in pieces that fit; names longer than the line are broken."""
     pieces = [""]
     for letter in text:
         if pieces[-1] and display_width(pieces[-1] + letter) > width:

@@ -1,6 +1,6 @@
-"""Threads of numerical libraries: one for each worker, or eight workers on eight cores would start 64.
+"""Limit numerical libraries to one thread per worker; otherwise eight workers on eight cores would start 64.
 
-Results depend on them: sums in another order end in other digits, and Dask's workers have one thread anyway.
+The number of threads changes the order of sums, and with it the last digits of results.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ def pin_threads(environment: MutableMapping[str, str]) -> None:
 
 
 def without_pins(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment as the user has set it, for commands: they choose their threads themselves."""
+    """Return the user's environment for commands, which choose their number of threads themselves."""
     return {name: text for name, text in environment.items() if PINNED.get(name) != text}

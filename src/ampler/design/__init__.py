@@ -1,15 +1,15 @@
-"""How many instances does a comparison need? Two of instances, effect and power give the third. Pure.
+"""Sample sizes: from two of instances, effect and power compute the third. Pure.
 
 In reading order:
 
 * `powers`: the powers of a family of corrected tests, each at the level of its rank; fewest instances, smallest effect
-* `instances`: Design, the questions that it answers, checked at this door, and what this many instances and runs cost
-* `interim`: interim analyses: when, at most how many instances, and what they save
-* `simulate`: families of tests run for real on simulated differences; a design put to the proof
-* `detect`: after a pilot, the instances and runs that find a difference that matters
+* `instances`: Design, the public functions that compute it, and the cost of a design
+* `interim`: interim analyses: schedule, maximum number of instances, and savings
+* `simulate`: families of tests on simulated differences, to check a design
+* `detect`: after a pilot, the instances and runs that detect the smallest difference of interest
 * `conjunction`: the instances for a claim about several measures
 * `assurance`: the instances for a probability of success averaged over a prior of the effect
-* `text`: a question, its answer in a sentence, the table by rank, hints; a study that finds its own size
+* `text`: the text of a design: answer, table by rank, hints; text of an internal pilot
 
 It may import `core` and `stats`.
 """

@@ -25,21 +25,21 @@ from ampler.stats.sequential.boundaries import legendre
 
 Goal = Literal["above", "inside"]
 
-NODES = 200  # of the standard deviation that will be seen
+NODES = 200  # of the observed standard deviation
 
 
 @dataclass(frozen=True, slots=True)
 class AssuredDesign:
-    """The fewest instances whose assurance is the wanted one."""
+    """Design with the fewest instances that reach an assurance."""
 
     instances: int
-    assurance: float  # that they reach
-    ceiling: float  # that no number of instances exceeds
+    assurance: float  # assurance that they reach
+    ceiling: float  # upper limit for any number of instances
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeliefAsk:
-    """What is asked: the assurance of this many instances, or the instances for an assurance.
+    """Question about assurance: that of a number of instances, or the instances for one.
 
     Effect, its spread and the margin are in standard deviations of the estimated differences.
     """
@@ -106,7 +106,7 @@ def assurance(
 def instances_for_assurance(
     wanted: float, *, effect: float, effect_sd: float, margin: float = 0.0, goal: Goal = "above", level: float = 0.95
 ) -> AssuredDesign:
-    """Return the fewest instances whose assurance is the wanted one.
+    """Return the fewest instances that reach an assurance.
 
     >>> instances_for_assurance(0.8, effect=0.5, effect_sd=0.2).instances
     48
@@ -157,7 +157,7 @@ def assured_sentence(ask: BeliefAsk, answer: AssuredDesign) -> str:
 
 
 def assured_points(ask: BeliefAsk, answer: AssuredDesign) -> Iterator[str]:
-    """Yield the ceiling, what a certain effect would give, and what several comparisons leave open."""
+    """Yield notes on the ceiling, a certain effect, and several comparisons."""
     yield (
         f"Ceiling {_chance(answer.ceiling)}: no number of instances gives more, as the effect itself lies {_where(ask)}"
         " with this probability only."
@@ -174,7 +174,7 @@ def assured_points(ask: BeliefAsk, answer: AssuredDesign) -> Iterator[str]:
 
 
 def assured_document(ask: BeliefAsk, answer: AssuredDesign) -> dict[str, Any]:
-    """Return the answer with what was asked, for other programs."""
+    """Return question and answer as plain data."""
     solved = "instances" if ask.assurance is not None else "assurance"
     beliefs = {name: getattr(ask, name) for name in ("effect", "effect_sd", "margin", "goal", "level", "comparisons")}
     return asdict(answer) | beliefs | {"solved_for": solved}

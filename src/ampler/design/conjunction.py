@@ -20,7 +20,7 @@ FEWEST, MOST = 6, 100_000  # instances
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What is claimed of one pair: the standardised distance from the hypothesis in each measure, and correlations."""
+    """Claim about one pair: the standardised effect in each measure, and the correlations of the measures."""
 
     effects: Floats
     correlation: Floats

@@ -1,8 +1,8 @@
-"""The plan after a pilot: how many instances and runs of each algorithm find a difference that matters. Pure.
+"""The plan after a pilot: instances and runs that detect the smallest difference of interest. Pure.
 
-The user says which difference matters, in its own units. The pilot shows how much the differences vary between
-instances and how noisy the runs are. More runs make each difference more exact, so that fewer instances do; the plan is
-the cheapest such pair, or one nearly as cheap with fewer instances.
+The user specifies the smallest difference of interest, in its own unit. The pilot shows how the differences vary
+between instances and how noisy the runs are. More runs make each difference more precise, so that fewer instances
+suffice; the plan is the cheapest such pair, or one nearly as cheap with fewer instances.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ampler.stats.internal_pilot import FinalTest, nominal_levels
 from ampler.stats.power import quick_tails, tail_levels, upper_tail
 from ampler.stats.shape import tail_factors
 
-FewestRuns = Callable[[float, Floats], Floats]  # an accuracy and the runs so far: whole numbers of runs that reach it
+FewestRuns = Callable[[float, Floats], Floats]  # target se and runs so far to whole numbers of runs that reach it
 
-MOST_ACCURACIES = 60  # each halves the squared error in two steps: the last would be a millionth of the first
-ENOUGH = 25  # instances in total, for which few new ones will do
+MOST_ACCURACIES = 60  # two steps halve the squared error, so the last is a millionth of the first
+ENOUGH = 25  # total instances from which few new ones suffice
 EVEN_CAUTION = 0.55  # the usual one where many comparisons even out, and for the final t-test
 RESAMPLES = 400  # of the pilot
-LARGEST_FACTOR = 50.0  # by which a variance may be larger, or smaller, than it is estimated
-ROOM = 10  # instances beyond the pilot: with fewer there is nothing to choose
+LARGEST_FACTOR = 50.0  # factors by which a variance may be over- or underestimated
+ROOM = 10  # minimum number of instances beyond the pilot
 
 
 def checked_pilot(instances: int, runs: int) -> tuple[int, int]:
-    """Return how many instances a pilot has and how many runs of each algorithm on them, made sure of."""
+    """Return the checked numbers of a pilot's instances and runs."""
     return (
         integer("pilot", instances, 3, MOST_INSTANCES, "20 instances are usual"),
         integer("start", runs, 2, None, "5 runs are usual, and the noise shows from 2 on"),
@@ -45,7 +45,7 @@ def checked_pilot(instances: int, runs: int) -> tuple[int, int]:
 
 
 def usual_growth(pilot: int) -> int:
-    """Return how many new instances follow a pilot at least: five, and up to ten until 25 are there in total.
+    """Return the minimum number of instances after a pilot: five, and up to ten until there are 25 in total.
 
     >>> usual_growth(20), usual_growth(12)
     (5, 10)
@@ -54,7 +54,7 @@ def usual_growth(pilot: int) -> int:
 
 
 def usual_caution(reference: bool, algorithms: int) -> float:
-    """Return the probability with which the variance that is planned with is not too small, for a growth test.
+    """Return the confidence of the planning variance for a growth test.
 
     >>> usual_caution(True, 5), usual_caution(False, 5)
     (0.6, 0.55)
@@ -63,19 +63,19 @@ def usual_caution(reference: bool, algorithms: int) -> float:
 
 
 def usual_early_caution(reference: bool, algorithms: int) -> float:
-    """Return the same for half a pilot, which is believed only where it asks for few: often enough by chance.
+    """Return the same for half a pilot, which is used only if it requests few instances.
 
     All with all the instances that the pilot has anyway give more power than is requested there."""
     return 0.5 if _evens_out(reference, algorithms) else 0.7
 
 
 def _evens_out(reference: bool, algorithms: int) -> bool:
-    """Whether the mean over many comparisons counts in which what varies too little and too much evens out."""
+    """Whether the target is a mean over so many comparisons that errors of their variances cancel."""
     return not reference and algorithms > 2
 
 
 def usual_slack(instance_cost: float) -> float:
-    """Return how much dearer than the cheapest a plan with fewer instances may be: who says what they cost wants none.
+    """Return the extra cost allowed for a plan with fewer instances; 0 if instances have a cost.
 
     >>> usual_slack(0.0), usual_slack(50.0)
     (0.1, 0.0)
@@ -90,27 +90,27 @@ LARGEST_VALUE = 1e100  # in units of the difference to detect
 class DetectGoal:
     """Settings of an internal pilot. The defaults were chosen by simulation."""
 
-    detect: float  # the difference that matters, in its own units
+    detect: float  # smallest difference of interest, in its own unit
     power: float = 0.8  # the mean over the comparisons
     alpha: float = 0.05
     alternative: Alternative = "two-sided"
     pilot: int = 20  # instances
     start: int = 5  # runs of each algorithm on them
     least: int = 0  # new instances after the pilot: the variance of a growth test needs them
-    share: float = 0.1  # of every level, spent on comparisons that are clear after the pilot
-    slack: float = 0.1  # so much dearer than the cheapest plan may one with fewer instances be
-    floor: float = 0.15  # no run noise below this share of the variance between instances is bought
-    plausible: float = 0.9  # the variance between instances is not larger, with this probability
-    caution: float = 0.6  # the variance that is planned with is not too small, with this probability
-    instance_cost: float = 0.0  # of having an instance at all, in units of one run
+    share: float = 0.1  # share of every level allocated to the pilot stage
+    slack: float = 0.1  # extra cost allowed for a plan with fewer instances
+    floor: float = 0.15  # run noise is not reduced below this share of the between-instance variance
+    plausible: float = 0.9  # confidence of the between-instance variance
+    caution: float = 0.6  # confidence of the planning variance
+    instance_cost: float = 0.0  # cost of one more instance, in runs
     costs: tuple[float, ...] | None = None  # of one run of each algorithm
     available: int | None = None  # instances
-    stretch: float = 0.1  # where too few are there: runs that need so much more than the fewest instances will do
-    fresh: bool = False  # plan a study without a pilot, tested as usual: what is known comes from elsewhere
+    stretch: float = 0.1  # if instances are scarce: tolerance above the fewest instances
+    fresh: bool = False  # plan a new study from other data, without an internal pilot
     together: int | None = None  # this many comparisons differ at the same time; by default all do
-    early: int | None = None  # this many of the pilot's instances are looked at first; by default all at once
-    early_caution: float = 0.7  # as `caution`, for what these show
-    seen: int | None = None  # this many of the pilot's instances decided on the size; by default all did
+    early: int | None = None  # instances of the pilot used first; by default all
+    early_caution: float = 0.7  # as `caution`, for the first part of the pilot
+    seen: int | None = None  # instances of the pilot that determined the size; by default all
     final_test: FinalTest = "t"  # "growth": as studies were planned and tested before version 0.3
 
     def __post_init__(self) -> None:
@@ -128,17 +128,17 @@ class DetectGoal:
             integer("available", self.available, 2, MOST_INSTANCES, "omit it if there is no limit")
 
     def times(self, unit: float) -> DetectGoal:
-        """The same in other units of the differences."""
+        """Return the same in other units of the differences."""
         return replace(self, detect=self.detect * unit)
 
     @property
     def is_fixed(self) -> bool:
-        """Whether too few instances are there to choose their number: then all are taken and tested as usual."""
+        """Whether there are too few instances to choose from: then all are used, with ordinary tests."""
         return self.available is not None and self.available < self.pilot + max(self.least, ROOM)
 
     @property
     def base(self) -> int:
-        """How many instances say nothing on the variance of the end test."""
+        """Number of instances without information for the variance of the final test."""
         return self.seen or self.pilot if self.final_test == "growth" and self.is_chosen else 1
 
     @property
@@ -148,51 +148,51 @@ class DetectGoal:
 
     @property
     def fewest(self) -> int:
-        """The fewest instances that a plan may have: the pilot's are there, and a growth test needs more."""
+        """The minimum number of instances of a plan: the pilot's, and more for a growth test."""
         if not self.is_chosen:
             return 2
         return max(self.pilot, (self.base if self.final_test == "growth" else self.pilot) + self.least)
 
     @property
     def end_alpha(self) -> float:
-        """The family-wise level that is left for the end."""
+        """The family-wise level that remains for the final tests."""
         return (1 - self.share) * self.alpha if self.is_chosen else self.alpha
 
 
 @dataclass(frozen=True, eq=False)
 class PilotFigures:
-    """What the pilot showed: comparisons that continue in rows, algorithms in columns."""
+    """Results of the pilot: continuing comparisons in rows, algorithms in columns."""
 
     variances: Floats  # of the differences, over the pilot's instances
     noise: Floats  # of one run of each algorithm in each comparison, of which `noise_errors` makes se²
     counts: Floats  # runs so far
     freedom: Floats  # of the variances: the pilot's instances less one
-    in_play: Bools  # algorithms that any comparison still needs
-    differences: Floats | None = None  # of the pilot (rows), which show their tails; None: taken for normal
+    in_play: Bools  # algorithms of continuing comparisons
+    differences: Floats | None = None  # differences of the pilot (rows), for their tails; None: assumed normal
 
     @cached_property
     def tails(self) -> Floats:
-        """By which factor the variances may be larger, as few instances carry them."""
+        """Factors by which the variances may be underestimated because few instances dominate them."""
         return np.ones_like(self.variances) if self.differences is None else tail_factors(self.differences)
 
     @property
     def squared_errors(self) -> Floats:
-        """The part of the variances that the runs made."""
+        """The part of the variances that run noise causes."""
         return noise_errors(self.noise, self.counts)
 
     def between(self, confidence: float) -> Floats:
-        """Return variances between instances that are not too small, with this probability."""
+        """Return upper confidence bounds of the between-instance variances."""
         factors = np.maximum(self.freedom / chdtri(self.freedom, confidence), self.tails)
         return np.maximum(0.0, self.variances * factors - self.squared_errors)
 
 
 @dataclass(frozen=True, slots=True)
 class MainPlan:
-    """What is run after the pilot."""
+    """Plan of the runs after the pilot."""
 
-    runs: tuple[int, ...]  # of each algorithm on every instance, the pilot's included; 0 for those that left
+    runs: tuple[int, ...]  # of each algorithm on every instance, the pilot's included; 0 for dropped algorithms
     instances: int  # in total
-    needed: int  # to reach the power; more than `instances` where these are all there are
+    needed: int  # to reach the power; more than `instances` if too few are available
     cost: float  # of reaching the power
     se: float  # of every comparison that continues, at most
     noise_share: tuple[float, ...]  # of the runs, in the variance of each comparison that continues
@@ -200,7 +200,7 @@ class MainPlan:
 
     @property
     def enough(self) -> bool:
-        """Whether the instances that are there reach the power."""
+        """Whether the available instances reach the power."""
         return self.needed <= self.instances
 
 
@@ -209,7 +209,7 @@ def plan_after_pilot(
 ) -> MainPlan:
     """Return the cheapest plan, or among those nearly as cheap the one with the fewest instances.
 
-    Each algorithm gets at least `lower` runs; if that is not said, those it had.
+    Each algorithm gets at least `lower` runs, by default as many as in the pilot.
     """
     candidates = list(_candidates(figures, goal, fewest_runs, figures.counts if lower is None else lower))
     most = MOST_INSTANCES if goal.available is None else goal.available
@@ -230,7 +230,7 @@ def plan_after_pilot(
 
 
 def differing_together(algorithms: int, comparisons: int) -> int:
-    """Return how many comparisons are taken to differ at the same time where all algorithms are compared with all.
+    """Return the assumed number of true differences in a comparison of all pairs.
 
     Not every pair can lie `detect` apart. This many do where one half of the algorithms is so far from the other.
 
@@ -241,12 +241,12 @@ def differing_together(algorithms: int, comparisons: int) -> int:
 
 
 def mean_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
-    """Return the mean power of the end test; the comparison that varies least is held against the strictest level."""
+    """Return the mean power of the final test; the comparison with the smallest variance gets the strictest level."""
     return float(_powers(goal, variances, instances).mean())
 
 
 def least_power(goal: DetectGoal, variances: Floats, instances: int) -> float:
-    """Return the power of the comparison that has the least."""
+    """Return the smallest power of the comparisons."""
     return float(_powers(goal, variances, instances).min())
 
 
@@ -257,7 +257,7 @@ def check_magnitude(detect: float, largest: float) -> None:
 
 
 def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None = None) -> int:
-    """Return the fewest instances whose mean power is the wanted one; a good guess makes it quicker.
+    """Return the fewest instances that reach the mean power; a good first guess saves time.
 
     >>> needed_instances(DetectGoal(0.5, pilot=15), np.array([1.0, 1.0]))
     41
@@ -278,10 +278,10 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
-    """Return between which numbers of instances these runs need, at this confidence, by resampling the pilot."""
+    """Return a confidence interval of the required instances, by resampling the pilot."""
     noise = np.array(plan.variances) - figures.between(goal.caution)
     factors: Iterable[float | Floats]
-    if figures.differences is None:  # normal differences: as studies were told before 0.3
+    if figures.differences is None:  # normal differences, as in versions before 0.3
         factors = (chdtri(figures.freedom, tail) / figures.freedom for tail in ((1 + level) / 2, (1 - level) / 2))
     else:
         factors = resampled_factors(figures.differences, level)
@@ -292,7 +292,7 @@ def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, 
 
 
 def resampled_factors(differences: Floats, level: float = 0.9) -> tuple[float, float]:
-    """Return by which factors the true variances may differ from those estimated, all by the same, at this confidence.
+    """Return confidence limits of the common factor between true and estimated variances.
 
     A variance that is half as large in one of twenty resamples of the instances may truly be twice as large.
 
@@ -310,7 +310,7 @@ def resampled_factors(differences: Floats, level: float = 0.9) -> tuple[float, f
 
 
 def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -> float:
-    """Return the difference that this many instances find with the wanted mean power."""
+    """Return the difference that this many instances detect with the planned mean power."""
     from scipy.optimize import brentq
 
     def missing(difference: float) -> float:
@@ -325,7 +325,7 @@ def detectable_difference(goal: DetectGoal, variances: Floats, instances: int) -
 
 
 def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns, lower: Floats) -> Iterator[MainPlan]:
-    """Plans from the accuracy of the fewest runs on, each more exact, until that saves nothing or is exact enough."""
+    """Plans of increasing precision from the fewest runs on, until more runs save nothing."""
     between = figures.between(goal.caution)
     fewest = needed_instances(goal, between)
     nearby = fewest, between
@@ -357,7 +357,7 @@ def _candidates(figures: PilotFigures, goal: DetectGoal, fewest_runs: FewestRuns
 
 
 def _guess(needed: int, before: Floats, now: Floats) -> int | None:
-    """This many instances are needed with other variances, about: they grow together."""
+    """The approximate number of instances for other variances: both scale alike."""
     ratio = float(now.mean()) / float(before.mean()) if before.any() else nan
     return ceil(min(needed * ratio, MOST_INSTANCES)) if ratio > 0 else None
 
@@ -384,12 +384,12 @@ def _powers(goal: DetectGoal, variances: Floats, instances: int) -> Floats:
     return quick_tails(-stdtrit(freedom, tail_levels(levels, goal.alternative)), freedom, effects * sqrt(instances))
 
 
-LEAST_HALF = 8  # instances: fewer tell too little of a variance
-FEW = 1.5  # times the pilot's instances: a plan for more is worth looking at all of the pilot
+LEAST_HALF = 8  # minimum number of instances to estimate a variance
+FEW = 1.5  # multiple of the pilot's instances beyond which the whole pilot is used
 
 
 class Planned(NamedTuple):
-    """A plan with what it rests on: all of the pilot, or its first half."""
+    """A plan, and its basis: the whole pilot or its first half."""
 
     figures: PilotFigures
     goal: DetectGoal
@@ -397,7 +397,7 @@ class Planned(NamedTuple):
 
 
 def usual_early(pilot: int, instance_cost: float = 0.0) -> int:
-    """Return how many of a pilot's instances are looked at first: half of them, none of a small one.
+    """Return the number of a pilot's instances that are used first: half of them, none of a small pilot.
 
     Where instances cost something, runs are bought to save them by what the pilot says of noise: that takes all of it.
 
@@ -419,7 +419,7 @@ def plan_from_half_or_all(
                 solved[se] = fewest_runs(se, lower)
             return solved[se]
 
-        first = differences[: goal.early]  # of the differences alone: noise says nothing of the means
+        first = differences[: goal.early]  # of the differences alone: run noise does not depend on the means
         freedom = (~np.isnan(first)).sum(axis=0) - 1.0
         half = replace(figures, variances=np.nanvar(first, axis=0, ddof=1), freedom=freedom)
         half_goal, most = replace(goal, seen=goal.early, caution=goal.early_caution), int(FEW * goal.pilot)
@@ -434,7 +434,7 @@ def plan_from_half_or_all(
 
 @dataclass(frozen=True, slots=True)
 class ClusterPlan:
-    """How many instances of each cluster are run, and how often: all clusters are there from the pilot on."""
+    """Instances per cluster and runs per instance; all clusters are in the pilot."""
 
     per_cluster: int
     runs: tuple[int, ...]  # of each algorithm on every instance
@@ -453,7 +453,7 @@ def allowed_variance(clusters: int, comparisons: int, goal: DetectGoal) -> float
 
 
 def detectable_by_clusters(clusters: int, variances: Floats, goal: DetectGoal) -> float:
-    """Return the difference that this many clusters detect whose means have these variances."""
+    """Return the difference that this many clusters detect, given the variances of their means."""
     return float(np.sqrt(np.mean(variances) / clusters)) * _noncentrality(clusters, len(variances), goal)
 
 
@@ -497,14 +497,14 @@ DENSE = 200  # numbers of instances per cluster that are all tried
 Row = tuple[float, ...]
 
 NUMBERS = ("means", "errors", "freedom", "p_values", "skewness", "deviations", "noise_shares", "shares")  # rows
-UNKNOWN = ("mean_power", "least_power", "se", "detectable")  # are no numbers where nothing continues, or nothing lacks
+UNKNOWN = ("mean_power", "least_power", "se", "detectable")  # NaN if nothing continues, or no instance is missing
 LATER = ("final_test", "shares")  # fields since version 0.3
 IN_UNIT = ("means", "errors", "deviations")  # rows in the unit of simple differences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PilotReport:
-    """What the pilot showed of each comparison, and how many instances and runs were decided on.
+    """Results of the pilot for each comparison, and the resulting numbers of instances and runs.
 
     Rows are in the order of `pairs`. Comparisons that are `clear` get no more runs. `runs` are those of each algorithm
     on every instance, 0 for those that left; `planned` instances are run in total, `needed` reach the power."""
@@ -514,7 +514,7 @@ class PilotReport:
     power: float
     alpha: float
     alternative: Alternative
-    share: float  # of every level, spent on the pilot; 0 where its tests decide nothing
+    share: float  # share of every level allocated to the pilot; 0 if it is not tested
     instances: tuple[str, ...]  # of the pilot
     start: int  # runs of each algorithm on them
     available: int
@@ -534,11 +534,11 @@ class PilotReport:
     mean_power: float  # of the planned ones
     least_power: float
     se: float  # of every comparison that continues, at most, with these runs
-    detectable: float  # what the instances that are there find with the wanted power; NaN where they are enough
+    detectable: float  # difference that the available instances detect; NaN if they suffice
     total: int  # runs in total, the pilot's included
-    seen: int = 0  # this many of the pilot's instances, the first, decided on the size; 0: all did
+    seen: int = 0  # first instances of the pilot that determined the size; 0: all
     final_test: FinalTest = "growth"  # of all instances
-    shares: Row = ()  # of each variance, held by the instance that is farthest from the mean; empty: not known
+    shares: Row = ()  # share of the most extreme instance in each variance; empty: not known
 
     @property
     def pilot(self) -> int:
@@ -547,12 +547,12 @@ class PilotReport:
 
     @property
     def since(self) -> tuple[str, ...]:
-        """The instances whose variance decided on the size; a growth test has only that which came since."""
+        """The instances that determined the size; a growth test uses only the variance after them."""
         return self.instances[: self.seen or self.pilot]
 
     @property
     def is_fixed(self) -> bool:
-        """Whether there were too few instances to choose their number: the tests are the ordinary ones then."""
+        """Whether there were too few instances to choose from: the tests are then the ordinary ones."""
         return self.share == 0
 
     @property
@@ -567,11 +567,11 @@ class PilotReport:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the instances that are there reach the power."""
+        """Whether the available instances reach the power."""
         return self.needed <= self.planned
 
     def times(self, unit: float) -> PilotReport:
-        """The same in other units of the differences."""
+        """Return the same in other units of the differences."""
         rows: dict[str, Any] = {name: tuple(number * unit for number in getattr(self, name)) for name in IN_UNIT}
         return replace(self, detect=self.detect * unit, detectable=self.detectable * unit, se=self.se * unit, **rows)
 

@@ -23,7 +23,7 @@ from ampler.stats.paired import TESTS, paired_test
 from ampler.stats.power import paired_power, t_instances
 
 MOST_COMPARISONS = 10**7  # all pairs of 4472 algorithms
-HIGHEST_POWER = 1 - 1e-9  # a mean of powers is good to 1e-10, so that more could not be told from certainty
+HIGHEST_POWER = 1 - 1e-9  # a mean of powers is accurate to 1e-10: more is no different from 1
 SMALLEST_ALPHA = 1e-100  # below, the quantile of t at α/K is not computed reliably
 
 
@@ -57,7 +57,7 @@ class Design:
 
     @property
     def design_effect(self) -> float:
-        """By which factor the variance of the mean exceeds that of independent instances."""
+        """Design effect: the variance of the mean relative to that of independent instances."""
         return 1.0 if self.per_cluster is None or self.icc is None else 1 + (self.per_cluster - 1) * self.icc
 
     @property
@@ -88,7 +88,7 @@ class Design:
 
     @property
     def reached(self) -> float:
-        """The power that these instances give to what `target` names."""
+        """The power that `target` selects."""
         if self.simulated is not None:
             return self.simulated.power
         if self.looks is not None:
@@ -379,7 +379,7 @@ def _design(
     per_cluster: int | None = None,
     icc: float | None = None,
 ) -> Design:
-    """Fill in the powers that go with the numbers."""
+    """Compute the powers of a design."""
     units = t_instances(instances // (per_cluster or 1), terms.test)
     profile = powers.power_profile(terms.family, units, effect * _unit_effect(per_cluster or 1, icc or 0.0))
     how: dict[str, Any] = asdict(terms.family) | {"target": terms.target, "test": terms.test} | profile
@@ -398,7 +398,7 @@ def _unit_effect(per_cluster: int = 1, icc: float = 0.0) -> float:
     return sqrt(per_cluster / (1 + (per_cluster - 1) * icc))
 
 
-# ── the terms of a design, checked once at the public door ────────────────────────────────────────────────────────────
+# ── the terms of a design, checked once in the public functions ───────────────────────────────────────────────────────
 
 
 def _checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, test: Any, correction: Any) -> Terms:
@@ -426,7 +426,7 @@ def _checked_terms(comparisons: Any, alpha: Any, target: Any, alternative: Any, 
 def _checked_clusters(
     per_cluster: Any, icc: Any, instances: int | None = None, without: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Check how instances belong together, if they do; `without` are what clusters cannot be planned with, by name."""
+    """Check the clusters; `without` are the options that exclude clusters, by name."""
     if per_cluster is None and icc is None:
         return {}
     for name, value in (without or {}).items():
@@ -466,7 +466,7 @@ def _checked_power(value: Any) -> float:
 
 
 def _checked_simulation(target: Any, dependence: Any, seed: Any, replications: Any) -> SimulationTerms | None:
-    """Check how to simulate, which only the simulated target does."""
+    """Check the options of the simulated target."""
     if target != "simulated":
         for name, value in (("dependence", dependence), ("seed", seed), ("replications", replications)):
             if value is not None:
@@ -491,12 +491,12 @@ def _checked(instances: Any, comparisons: Any, alpha: Any, target: Any, *others:
     return terms, settings.integer("instances", instances, 2, MOST_INSTANCES, "a paired test takes two or more")
 
 
-MOST_RUNS = 10**12  # runs, workers, seconds: nobody has more
+MOST_RUNS = 10**12  # upper limit of runs, workers and seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """This many runs of each algorithm on each instance, each of this many seconds, by this many workers at once.
+    """Cost of a study: runs per algorithm and instance, seconds per run, parallel workers.
 
     >>> print(Cost(instances=57, algorithms=22, runs=30, seconds=60))
     57 instances × 22 algorithms × 30 runs = 627 hours of CPU

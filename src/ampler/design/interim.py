@@ -1,4 +1,4 @@
-"""Interim analyses (looks): how many instances they take at most, and what they save. Pure.
+"""Interim analyses (looks): their maximum number of instances, and their savings. Pure.
 
 The powers are those of the procedure that `stats.sequential` carries out: each comparison at the level of its rank,
 Student's t at every look, and the stop for "no relevant difference". They are simulated, with a seed, next to the plain
@@ -39,7 +39,7 @@ SPENDING = "OF"
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a study with looks takes on average when a share of the differences is there."""
+    """Expected size of a study with interim analyses if a share of the differences is real."""
 
     there: str  # "nothing", "half" or "all"
     instances: float
@@ -48,18 +48,18 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class InterimDesign:
-    """The looks of a design: when they come, what they find, and what they cost and save."""
+    """The interim analyses of a design: schedule, power, cost and savings."""
 
     instances: tuple[int, ...]
     spending: str
-    without: int  # instances that the design takes without looks
-    power: float  # reached: what the target names
+    without: int  # instances of the design without interim analyses
+    power: float  # power reached, as the target selects it
     found: tuple[float, ...]  # mean power up to each look
     expected: tuple[Expectation, ...]  # none for families too large to simulate at once
 
 
 def checked_shares(looks: int | Sequence[float]) -> tuple[float, ...]:
-    """Return when to look, as rising shares of the instances: this many looks, or the shares themselves.
+    """Return the schedule as rising shares of the instances, from a number of analyses or the shares.
 
     >>> checked_shares(4), checked_shares(2), checked_shares([0.5, 1])
     ((0.4, 0.6, 0.8, 1.0), (0.5, 1.0), (0.5, 1.0))
@@ -78,7 +78,7 @@ def checked_shares(looks: int | Sequence[float]) -> tuple[float, ...]:
 
 
 def instances_at(shares: Sequence[float], instances: int) -> tuple[int, ...]:
-    """Return how many instances each look has; InvalidDesign if some look has too few new ones.
+    """Return the instances of each interim analysis; InvalidDesign if one has too few new instances.
 
     >>> instances_at((0.4, 0.6, 0.8, 1.0), 58)
     (24, 35, 47, 58)
@@ -97,7 +97,7 @@ def _counts(shares: Sequence[float], instances: int) -> tuple[int, ...]:
 
 
 def fewest_with_looks(terms: Terms, shares: Sequence[float], effect: float, power: float) -> InterimDesign:
-    """Return the looks of the smallest design whose power reaches the target."""
+    """Return the interim analyses of the smallest design with the target power."""
     check_terms(terms)
     without = t_instances(powers.fewest_instances(terms, effect, power), terms.test)
     least = FEWEST_NEW
@@ -124,7 +124,7 @@ def interim_design(
     without: int,
     saving: bool = True,
 ) -> InterimDesign:
-    """Return the looks of a design with this many instances, as t-tests count them, and what they save on demand.
+    """Return the interim analyses of a design with this many t-test instances; savings on request.
 
     Savings are those of comparisons with a shared reference; `with_saving` gives others.
     """
@@ -202,7 +202,7 @@ def t_paths(counts: Sequence[int], effect: float, paths: int, rng: np.random.Gen
 
 
 def _crossed(paths: Floats, limits: Floats, equivalent: Floats, sides: Sides) -> Floats:
-    """The share of paths found different up to each look; one that is found equivalent before is not found again."""
+    """The share of paths significant up to each analysis; paths that stopped for equivalence do not count."""
     passed = np.maximum.accumulate(_sided(paths, sides) >= limits, axis=1)
     same = np.maximum.accumulate((np.abs(paths) <= equivalent) & ~passed, axis=1)
     first = np.argmax(np.concatenate([same, np.ones((len(same), 1), np.bool_)], axis=1), axis=1)  # look of that stop
@@ -216,7 +216,7 @@ def _sided(t: Floats, sides: Sides) -> Floats:
 
 
 def _limits(terms: Terms, counts: tuple[int, ...], comparisons: int) -> tuple[Floats, Floats]:
-    """What |t| must reach at each look to be different, at some divisors of alpha from 1 to the comparisons."""
+    """Critical |t| at each analysis, for some divisors of alpha from 1 to the number of comparisons."""
     divisors = np.unique(np.geomspace(1, comparisons, min(LEVELS, comparisons)).round())
     sides = terms.family.sides
     schedule = Schedule(boundaries.named_spending(SPENDING), tuple(n / counts[-1] for n in counts), counts, sides)
@@ -226,7 +226,7 @@ def _limits(terms: Terms, counts: tuple[int, ...], comparisons: int) -> tuple[Fl
 
 @lru_cache(maxsize=256)
 def equivalence_limits(counts: tuple[int, ...], effect: float, stop: EquivalenceStop) -> Floats:
-    """Return how large |t| may be at each look for "no relevant difference"; below 0 where nothing is small enough."""
+    """Return the largest |t| for equivalence at each analysis; negative where equivalence is impossible."""
     from scipy.optimize import brentq
 
     levels = boundaries.equivalence_levels(stop.spending, stop.alpha, tuple(n / counts[-1] for n in counts))
@@ -240,14 +240,14 @@ def equivalence_limits(counts: tuple[int, ...], effect: float, stop: Equivalence
     return np.array(limits)
 
 
-# ── what the looks save ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── savings of the interim analyses ───────────────────────────────────────────────────────────────────────────────────
 
 
 @lru_cache(maxsize=64)
 def expectations(
     terms: Terms, counts: tuple[int, ...], effect: float, pairs: tuple[tuple[int, int], ...], without: int
 ) -> tuple[Expectation, ...]:
-    """Return what is expected when nothing, half or all of the differences are there, by simulated families."""
+    """Return the expected sizes with no, half or all differences real, by simulated families."""
     algorithms = 1 + max(max(pair) for pair in pairs)
     families = min(FAMILIES, WORK // (counts[-1] * algorithms + len(counts) * len(pairs)))
     if families < FEWEST_FAMILIES:
@@ -296,7 +296,7 @@ def family_paths(
 
 
 def ended_at(t: Floats, size: Floats, thresholds: Floats, equivalent: Floats) -> Counts:
-    """Return the look (from 0) at which each comparison ends, in every family: families × comparisons.
+    """Return the analysis (from 0) at which each comparison stops: families × comparisons.
 
     The same steps as `stats.sequential.decide`, for many families at once and without missing values.
     """
@@ -323,7 +323,7 @@ def ended_at(t: Floats, size: Floats, thresholds: Floats, equivalent: Floats) ->
 
 
 def cells_used(ends: Counts, pairs: Sequence[tuple[int, int]], counts: Sequence[int]) -> Floats:
-    """Return how many instances all algorithms together are run on: each until its last comparison has ended."""
+    """Return the total instances of all algorithms: each runs until its last comparison stops."""
     algorithms = {algorithm for pair in pairs for algorithm in pair}
     own = ([k for k, pair in enumerate(pairs) if algorithm in pair] for algorithm in algorithms)
     return np.asarray(np.sum([np.array(counts)[ends[:, places].max(axis=1)] for places in own], axis=0), dtype=float)

@@ -36,7 +36,7 @@ class PlannedFamily:
 
     @property
     def sides(self) -> Literal[1, 2]:
-        """Of its tests."""
+        """The number of sides of the tests."""
         return 2 if self.alternative == "two-sided" else 1
 
     def levels(self, divisors: NDArray[np.number[Any]]) -> Floats:
@@ -46,7 +46,7 @@ class PlannedFamily:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What stays fixed while one of instances, effect and power is solved for."""
+    """The fixed terms, while one of instances, effect and power is solved for."""
 
     family: PlannedFamily
     target: Target | Simulated
@@ -81,7 +81,7 @@ def power_profile(family: PlannedFamily, instances: int, effect: float) -> dict[
 
 
 def target_divisor(target: Target | Simulated, comparisons: int) -> float:
-    """Return what α is divided by for the test that decides whether the target is met.
+    """Return the divisor of α for the test that decides whether the target is met.
 
     Rank r of K has the divisor K − r + 1, so the k most lenient tests have the divisors 1..k: when the one with divisor
     k has the wanted power, at least k tests have it. The median is the paper's rule with K′ = ⌈K/2⌉: K − K′ + 1.
@@ -134,7 +134,7 @@ def rank_sum(comparisons: int) -> tuple[Floats, Floats]:
     return divisors, np.concatenate([np.ones(EXACT), (high - low) / 2 * node_weights * ranks, slopes]) / K
 
 
-MOST_INSTANCES = 10**9  # nobody has more; the search ends here instead of running on
+MOST_INSTANCES = 10**9  # upper limit of the search
 LARGEST_EFFECT = 1000.0  # standard deviations; beyond, the noncentral t distribution is no longer computed reliably
 
 _probit = NormalDist().inv_cdf
@@ -154,7 +154,7 @@ def fewest_instances(terms: Terms, effect: float, power: float) -> int:
 
 @lru_cache(maxsize=256)
 def smallest_effect(terms: Terms, instances: int, power: float) -> float:
-    """Return the effect at which the power, which rises with it, is the wanted one."""
+    """Return the effect with the target power."""
     from scipy.optimize import brentq
 
     n = t_instances(instances, terms.test)
@@ -182,7 +182,7 @@ def _normal_instances(terms: Terms, effect: float, power: float) -> int:
 
 
 def within_reach(instances: int | None, effect: float, power: float) -> int:
-    """Refuse what nobody can do."""
+    """Refuse designs beyond the limits."""
     if instances is None or instances > MOST_INSTANCES:
         raise InvalidDesign(
             f"an effect of {effect!r} takes more than {MOST_INSTANCES} instances for power {power!r}: "
@@ -217,7 +217,7 @@ def smallest(
         n = low[0] + gap // 2 if halve else _between(low, high, target)
         point = n, curve(n)
         low, high = (low, point) if point[1] >= target else (point, high)
-        halve = high[0] - low[0] > gap / 2  # the line misled us: be safe once
+        halve = high[0] - low[0] > gap / 2  # poor interpolation: bisect once
     return high[0]
 
 

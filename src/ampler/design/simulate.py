@@ -1,4 +1,4 @@
-"""Designs run for real on simulated differences: who is detected, who is falsely accused. Pure.
+"""Designs applied to simulated differences: rates of detections and of false rejections. Pure.
 
 A family is K comparisons on N instances; the differences have standard deviation 1, so an effect d is their mean. With
 dependence "reference" the comparison k is X_0 − X_k with X's of variance 1/2: variance 1, correlation 1/2. Simulations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 Dependence = Literal["independent", "reference"]
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 
-MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; a longer simulation is refused rather than hanging
+MOST_WORK = 2 * 10**8  # random numbers, about twenty seconds; longer simulations are refused
 FEWEST_PER_BUDGET = 10  # families of the largest size allowed: one family must fit into memory
 MOMENT_BUDGET = 2 * 10**6  # random numbers in a fifth of a second
 DATA_BUDGET = 10**7  # random numbers in a second, with the tests done on them
 RESAMPLING_WORK = 50  # cost of resampling one instance, in random draws
 BLOCK = 2**18  # statistics or data handled at once: they stay in the cache
 STREAM = 96  # comparisons drawn from one random stream, so that many instances still fit into memory
-FEWEST_CHECKED = 20  # families in the very largest designs; the intervals say how little that is
-FEWEST_SEARCHED = 400  # families: with fewer, the simulated number of instances would be a lottery
+FEWEST_CHECKED = 20  # families in the largest designs
+FEWEST_SEARCHED = 400  # minimum number of families, for a stable number of instances
 CHECK_DRAWS = 20_000  # draws that tell whether a distribution has mean 0 and standard deviation 1
 
 
@@ -64,7 +64,7 @@ class SimulatedRate:
 
 @dataclass(frozen=True, slots=True)
 class DesignCheck:
-    """What a design does when its tests are really run: Holm stepping down through simulated families.
+    """Simulated properties of a design: Holm's procedure applied to simulated families.
 
     The powers are None when no difference is real. `worst_power` is that of the comparison detected least often;
     `family_wise_error` is the probability of rejecting at least one true null, 0 when there is none.
@@ -191,7 +191,7 @@ def _rate(p: float, n: float, quantile: float = _QUANTILE) -> SimulatedRate:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is simulated: `real` of the comparisons have the effect, the others none. No distribution means normal."""
+    """Simulated situation: `real` of the comparisons have the effect. No distribution means normal."""
 
     instances: int
     comparisons: int
@@ -226,7 +226,7 @@ def scenario_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCounts:
-    """What happened in the simulated families; a detection rejects a false null on the side of its effect."""
+    """Counts over the simulated families; a detection rejects a false null on the side of its effect."""
 
     families: int
     detections: Counts  # per real comparison: in how many families it was detected
@@ -267,13 +267,13 @@ def simulate_families(scenario: Scenario, *, families: int, seed: int) -> Family
 
 
 def families_for(scenario: Scenario, *, least: int) -> int:
-    """Return how many families about a second of work buys (a fifth of it without data), from `least` to 20 000."""
+    """Return the number of families for about one second (a fifth without data), from `least` to 20 000."""
     budget = MOMENT_BUDGET if scenario.by_moments else DATA_BUDGET
     return max(least, min(20_000, budget // scenario.work))
 
 
 def _thresholds(scenario: Scenario) -> Floats:
-    """What the evidence of each rank must reach: critical values of drawn t statistics, or minus the levels."""
+    """Critical evidence of each rank: critical values of simulated t statistics, or minus the levels."""
     if paired_test(scenario.test).families:  # their p-values are adjusted already
         return np.full(scenario.comparisons, -scenario.alpha)
     levels = corrected_levels(scenario.comparisons, scenario.alpha, scenario.correction)
@@ -393,7 +393,7 @@ def _streams(families: int, size: int, seed: int) -> Iterator[tuple[np.random.Ge
 
 @dataclass(frozen=True, slots=True)
 class SimulationTerms:
-    """How the power is simulated."""
+    """Settings of the simulation of the power."""
 
     dependence: Dependence
     seed: int
@@ -424,13 +424,13 @@ def fewest_simulated(
         counts = simulate_families(replace(scenario, instances=instances), families=families, seed=simulation.seed)
         return SimulatedPower(counts.mean_power, counts.error, simulation.dependence, families, simulation.seed)
 
-    for families in (max(2, most // 16), most):  # cheap at first, so that the dear search starts close
+    for families in (max(2, most // 16), most):  # a cheap search first, as a start for the expensive one
 
         def power_at(n: int, families: int = families) -> float:
             return simulated(n, families).power
 
         found = smallest(power_at, power, guess=needed, least=least, most=MOST_INSTANCES)
         first = within_reach(found, effect, power)
-        earlier = range(max(least, first - paired_test(terms.test).look_back), first)  # the power of some has teeth
+        earlier = range(max(least, first - paired_test(terms.test).look_back), first)  # power is not always monotone
         needed = next((n for n in earlier if power_at(n) >= power), first)
     return needed, simulated(needed, most)

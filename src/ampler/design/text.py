@@ -1,6 +1,6 @@
-"""A design and a study that finds its own size, in words. Pure.
+"""Text of a design and of an internal pilot. Pure.
 
-The command line and the browser ask the same questions and give the same answers; neither has words of its own.
+The command line and the browser share this text.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from ampler.stats.shape import error_inflation, largest_share_limit, skewness_p_
 Unknown = Literal["instances", "effect", "power"]
 
 SIMULATION_WORK = 500_000  # random numbers for one simulation: some hundredths of a second
-RESAMPLED = 15  # times as much for tests whose power no formula gives: about a second
-MOST_REPLICATIONS = 4000  # the second decimal of the mean power is then certain to about one
+RESAMPLED = 15  # factor for tests without a formula for their power: about a second
+MOST_REPLICATIONS = 4000  # the second decimal of the mean power is then accurate to about one
 FEWEST_REPLICATIONS = 100
 FULL_TABLE = 30  # with more comparisons, the table shows only some of the ranks
-RATIOS = (1 / 3, 1 / 2, 1.0)  # se over the standard deviation between instances: harmless, felt, ruinous
-SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
+RATIOS = (1 / 3, 1 / 2, 1.0)  # se relative to the between-instance SD: small, noticeable, large
+SKEW_FACTOR = 1.5  # error rates 1.5 times the nominal one are reported
 FALSE_ALARMS = 0.05  # of studies in which all differences are normal
-FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
+FAR_TOO_OFTEN = 10.0  # the inflation is not quantified beyond
 SHOWN = 3
-HALF = 2  # a pilot of more than half of all instances leaves little to decide
+HALF = 2  # a pilot of more than half of all instances is pointless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is asked: two of instances, effect and power are given, the third is wanted.
+    """Question: two of instances, effect and power are given, the third is computed.
 
     `reference` is True when all algorithms are compared with one, False for all with all, None when only the number of
     comparisons is known. `seed` is for what is simulated.
@@ -68,12 +68,12 @@ class Ask:
 
     @property
     def dependence(self) -> Dependence:
-        """How the comparisons hang together when they are simulated."""
+        """Dependence of the simulated comparisons."""
         return "reference" if self.reference else "independent"
 
     @property
     def unknown(self) -> Unknown:
-        """Which of the three is to be solved for."""
+        """The one of the three to solve for."""
         missing = [name for name in get_args(Unknown) if getattr(self, name) is None]
         if len(missing) == 1:
             return cast(Unknown, missing[0])
@@ -119,7 +119,7 @@ def answer_to(ask: Ask) -> Design:
         settings |= {"dependence": ask.dependence, "seed": ask.seed}
     design = cast(Design, solvers[ask.unknown](**settings))  # type: ignore[operator]
     if ask.reference is not False or ask.algorithms is None or design.looks is None:
-        return design  # else what looks save is that of the algorithms as they are compared
+        return design  # otherwise the savings refer to the planned comparisons
     return replace(design, looks=with_saving(design.looks, design.terms, design.effect, all_pairs(ask.algorithms)))
 
 
@@ -139,7 +139,7 @@ def answer_sentence(ask: Ask, design: Design) -> str:
 
 
 def design_sentence(design: Design) -> str:
-    """Describe what a design needs and gives, without a full stop.
+    """Describe a design in a sentence without a full stop.
 
     >>> design_sentence(required_instances(comparisons=21, effect=0.5, power=0.8))
     '57 instances: mean power 0.804 for d = 0.5. Tests: 21 two-sided paired t-tests (Holm, α = 0.05)'
@@ -187,7 +187,7 @@ def look_rows(looks: InterimDesign) -> list[tuple[int, int, float]]:
 
 
 def looks_sentences(design: Design) -> list[str]:
-    """Describe what looks cost and save, and what they leave to note; nothing for a design without them."""
+    """Describe cost and savings of the interim analyses, with notes; empty for a design without them."""
     if design.looks is None:
         return []
     looks, there = design.looks, {"nothing": "if no difference exists", "half": "if half exist", "all": "if all exist"}
@@ -203,7 +203,7 @@ def looks_sentences(design: Design) -> list[str]:
 
 
 def hints(ask: Ask, design: Design) -> Iterator[Hint]:
-    """Yield what would need fewer instances, and what the answer leaves open."""
+    """Yield hints: changes with fewer instances, and limits of the answer."""
     other: dict[str, Any]
     if ask.reference and ask.alternative == "two-sided":
         other = {"alternative": "greater"}
@@ -249,7 +249,7 @@ def detectable_with(ask: Ask, available: int) -> Design:
 
 
 def simulated_sentence(ask: Ask, design: Design) -> str | None:
-    """State which mean power Holm's procedure has when it is run, all or half of the differences being real.
+    """State the simulated mean power of Holm's procedure, with all or half of the differences real.
 
     None for a single comparison, which has no family to step through, and for families too large to simulate at once.
     """
@@ -271,7 +271,7 @@ def simulated_sentence(ask: Ask, design: Design) -> str | None:
 
 
 def borrowed_sentence(design: Design) -> str | None:
-    """Say whose powers these are, where a test that judges all comparisons together has none by rank.
+    """Explain the powers of a joint test, which has none by rank.
 
     >>> print(borrowed_sentence(required_instances(comparisons=3, effect=0.5, test="bootstrap-t")))
     Bootstrap-t tests judge all comparisons jointly, without levels by rank. The powers are those of paired t-tests \
@@ -331,8 +331,8 @@ def _by_convention(ask: Ask) -> Ask:
 
 
 def _promise(design: Design) -> str:
-    """The power reached, in the words of the target."""
-    reached = "above 0.999" if design.reached > 0.9995 else f"{design.reached:.3f}"  # never certainty
+    """The power reached, as the target names it."""
+    reached = "above 0.999" if design.reached > 0.9995 else f"{design.reached:.3f}"  # never shown as 1
     if design.comparisons == 1:
         return f"power {reached}"
     if isinstance(design.target, int):
@@ -359,17 +359,17 @@ def _family(design: Design) -> str:
 
 
 def _steps(design: Design) -> str:
-    """What holds the tests together, by name."""
+    """Name of the multiplicity correction."""
     return design.correction.capitalize() if _has_ranks(design) else paired_test(design.test).procedure.name
 
 
 def _has_ranks(design: Design) -> bool:
-    """Whether its tests are done one by one, each at the level of its rank."""
+    """Whether each test has the level of its rank."""
     return paired_test(design.test).family is None
 
 
 def _instead(ask: Ask, design: Design, change: dict[str, Any]) -> str:
-    """Describe what the changed question's answer is instead of the design's."""
+    """Describe the answer to a changed question."""
     other = answer_to(replace(ask, **change))
     return {
         "instances": f"need {other.instances:,} instances instead of {design.instances:,}",
@@ -406,10 +406,10 @@ def powers_left(design: Design, ratios: tuple[float, ...] = RATIOS) -> tuple[Noi
 
 
 def before_pilot(goal: DetectGoal, difference: Difference, pilot: int, available: int, runs: Mapping[str, int]) -> str:
-    """Describe what the pilot takes and what is decided after it."""
+    """Describe the pilot and the decision after it."""
     where = f"all {available}" if pilot == available else f"{pilot:,} of {available:,}"
     fewest, most = min(runs.values()), max(runs.values())
-    each = count(most, "run") if fewest == most else f"{fewest} to {most} runs"  # one of a deterministic algorithm
+    each = count(most, "run") if fewest == most else f"{fewest} to {most} runs"  # one run of a deterministic algorithm
     best = f"the runs on all {available} instances that best detect"
     size = best if goal.is_fixed else "the instances and runs that detect"
     return (
@@ -419,7 +419,7 @@ def before_pilot(goal: DetectGoal, difference: Difference, pilot: int, available
 
 
 def bargain_note(goal: DetectGoal, pilot: int, available: int, runs: Mapping[str, int]) -> str | None:
-    """State when finding the size out costs more than it may save, before the pilot is paid for; None where it pays."""
+    """State before the pilot that it costs more than it may save; None if it is worthwhile."""
     if goal.is_fixed:
         return None
     if available < HALF * pilot:
@@ -437,12 +437,12 @@ def bargain_note(goal: DetectGoal, pilot: int, available: int, runs: Mapping[str
 
 
 def after_pilot(report: PilotReport) -> str:
-    """Describe what the pilot showed and what was decided."""
+    """Describe the results of the pilot and the decision."""
     return " ".join([*_significant(report), *(_plan(report) if report.continuing else ())])
 
 
 def at_end(report: PilotReport) -> str:
-    """Describe what was run in the end, and how it is tested."""
+    """Describe the final size and the final tests."""
     early = f", and {sum(report.clear)} on the pilot's {report.pilot}" if any(report.clear) else ""
     how = "by ordinary tests" if report.is_fixed else f"by {_final_test(report)}{early}"
     return (
@@ -452,7 +452,7 @@ def at_end(report: PilotReport) -> str:
 
 
 def how_tested(report: PilotReport) -> str:
-    """State next to the tests what they allow for, without a full stop."""
+    """State the adjustments of the tests, without a full stop."""
     if report.is_fixed:
         return f"a pilot of {report.pilot} instances chose only the runs, so the tests are ordinary ones"
     early, late = digits(100 * report.share), digits(100 * (1 - report.share))
@@ -473,7 +473,7 @@ def _final_test(report: PilotReport) -> str:
 
 
 def method_sentences(report: PilotReport) -> Iterator[str]:
-    """Yield what a paper says of it, without full stops."""
+    """Yield the sentences for a methods section, without full stops."""
     goal = f"a difference of {amount(report.detect, report.difference)} with a mean power of {digits(report.power)}"
     yield (
         f"Each algorithm was first run {report.start} times on each of {report.pilot} instances in random order"
@@ -508,7 +508,7 @@ def method_sentences(report: PilotReport) -> Iterator[str]:
 
 
 def carried_note(report: PilotReport) -> str | None:
-    """Warn of variances that few instances carry, before the rest is paid for; None if there are none."""
+    """Warn before the main runs of variances dominated by few instances; None if there are none."""
     rest = [(report.pairs[k], report.shares[k], int(report.freedom[k]) + 1) for k in report.continuing if report.shares]
     pairs, shares, sizes = zip(*rest, strict=True) if rest else ((), (), ())
     return carried_sentence(pairs, shares, sizes, report.difference)
@@ -517,7 +517,7 @@ def carried_note(report: PilotReport) -> str | None:
 def carried_sentence(
     pairs: Sequence[Pair], shares: Sequence[float], sizes: Sequence[int], difference: Difference
 ) -> str | None:
-    """State for how many comparisons one of this many instances holds most of the variance; None if there are none."""
+    """State in how many comparisons one instance has most of the variance; None if in none."""
     limits = largest_share_limit(sizes, max(1, len(pairs)))
     some = [k for k, limit in enumerate(limits) if shares[k] > limit]
     if not some:
@@ -532,15 +532,15 @@ def carried_sentence(
 
 
 def skewness_note(report: PilotReport) -> str | None:
-    """Warn of differences so skewed that the tests will err, before their runs are paid for; None if there are none.
+    """Warn before the main runs of differences too skewed for the tests; None if there are none.
 
-    Of studies in which all differences are normal, 5 % are warned by chance.
+    With normal differences, 5 % of studies get the warning by chance.
     """
     comparisons = len(report.pairs)
     sizes = [  # instances and share of alpha of the test that each comparison may be held against
         (report.pilot, report.share) if clear else (report.planned, 1 - report.share) for clear in report.clear
     ]
-    factors = [  # how many times too often it errs at the strictest level
+    factors = [  # inflation of the error rate at the strictest level
         error_inflation(skew, instances, share * report.alpha / comparisons, report.alternative)
         for skew, (instances, share) in zip(report.skewness, sizes, strict=True)
     ]
@@ -562,7 +562,7 @@ def skewness_note(report: PilotReport) -> str | None:
 
 
 def _significant(report: PilotReport) -> Iterator[str]:
-    """The comparisons that the pilot decided; it decides none where too few instances are there to choose among."""
+    """The comparisons that are significant at the pilot stage; none if there are too few instances."""
     number, among = sum(report.clear), len(report.clear)
     if report.is_fixed:
         return
@@ -579,7 +579,7 @@ def _significant(report: PilotReport) -> Iterator[str]:
 
 
 def _plan(report: PilotReport) -> Iterator[str]:
-    """What the differences of the comparisons that continue look like, and what is run for them."""
+    """The differences of the continuing comparisons, and the runs for them."""
     rest = report.continuing
     other, number = "other " if any(report.clear) else "", f"{len(rest)} comparisons" if len(rest) > 1 else "comparison"
     noise = _range((report.noise_shares[k] for k in rest), lambda share: f"{100 * share:.0f}")
@@ -614,7 +614,7 @@ def _plan(report: PilotReport) -> Iterator[str]:
 
 
 def _runs(report: PilotReport) -> str:
-    """The runs of each algorithm on an instance: the one that has most by name, the others together."""
+    """The runs of each algorithm on an instance: the maximum with its algorithm, then the others."""
     runs = {name: number for name, number in report.runs.items() if number}
     if len(set(runs.values())) == 1:
         return f"{count(min(runs.values()), 'run')} of each algorithm"

@@ -1,4 +1,4 @@
-"""How exactly each pair is known, which algorithm gets the next runs, and the fewest runs that are enough. Pure.
+"""Standard errors of the pairs, the algorithm to run next, and the fewest sufficient runs. Pure.
 
 Runs are spent where they reduce the largest standard error of interest, towards the real numbers of runs that cost
 least. Arrays have the algorithms on their last axis; leading axes are independent problems.
@@ -63,8 +63,8 @@ class GrandMeanPairs(NamedTuple):
         one_sided: Floats = v[..., :, None] * (1.0 - 2.0 * share if self.formula != "paper" else np.ones_like(share))
         squared = one_sided + one_sided.swapaxes(-1, -2)
         squared += share * share * np.add.reduce(v, axis=-1)[..., None, None]
-        squared.reshape(*v.shape[:-1], -1)[..., :: v.shape[-1] + 1] = 0.0  # nothing is a pair with itself
-        return np.maximum(squared, 0.0, out=squared)  # as a share nears ±1 the terms cancel: no negative square
+        squared.reshape(*v.shape[:-1], -1)[..., :: v.shape[-1] + 1] = 0.0  # no pair of an algorithm with itself
+        return np.maximum(squared, 0.0, out=squared)  # near a share of ±1 the terms cancel: avoid negative squares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ def pairs_of(contrasts: Contrasts, variances: Floats, statistics: Floats) -> Pai
 
 
 def _at(values: Floats, index: Any) -> Any:
-    """Pick one algorithm per problem; of a single problem as a plain number, with which to go on quickly."""
+    """Pick one algorithm per problem; a plain number for a single problem, for speed."""
     if values.ndim == 1:
         return values.item(index)
     return np.asarray(np.take_along_axis(values, index[..., None], axis=-1)[..., 0])
@@ -138,7 +138,7 @@ def _at(values: Floats, index: Any) -> Any:
 
 Allocation = Literal["optimal", "greedy", "balanced"]
 
-DIGITS = 11  # behind the point, to which two needs are equal: what is equal in truth seldom is to the last bit
+DIGITS = 11  # decimals up to which two needs are equal
 
 
 def next_runs(
@@ -165,7 +165,7 @@ def next_runs(
     if allocation == "greedy":
         return _greedy_runs(contrasts, counts, variances, statistics, se, size)
     pairs = pairs_of(contrasts, variances, statistics)
-    # What has been run is paid for, so the optimum starts from there.
+    # Runs already made are sunk cost: the optimum starts from them.
     balanced = allocation == "balanced"
     targets = np.ones_like(counts) if balanced else optimal_counts(pairs, se, counts, costs)
     return _towards(pairs, counts, targets, se, size)
@@ -192,7 +192,7 @@ def predicted_runs(
     costs: Floats | None = None,
     most: int = 1_000_000,
 ) -> Counts:
-    """Return how many more runs each algorithm needs, if the variances are right: whole numbers.
+    """Return the number of further runs of each algorithm, given the variances.
 
     A need beyond `most` is given as a number beyond `most` in total, not as the need itself.
 
@@ -252,7 +252,7 @@ def _greedy_runs(
     for _ in range(size):
         if not pairs.largest_error(now) > se:
             break
-        worst = contrasts.squared_errors(statistics, variances / now).argmax()  # the first among equals
+        worst = contrasts.squared_errors(statistics, variances / now).argmax()  # the first of equal ones
         first, second = contrasts.first[worst], contrasts.second[worst]
         now[first if now[first] / now[second] <= ratios[worst] else second] += 1.0
     return (now - counts).astype(np.int64)
@@ -283,7 +283,7 @@ def _towards(pairs: Pairs | SharedPairs, counts: Floats, targets: Floats, se: fl
     return runs(bisect_left(range(size), True, key=reached))
 
 
-NEWTON_STEPS = 30  # five are usual; the cap only bounds the time of a pathological case
+NEWTON_STEPS = 30  # usually five; the limit bounds the time of rare cases
 RELATIVE_TOLERANCE = 1e-10
 RESHAPING_STEPS = 4  # two reweight each algorithm, two scale all alike; more gain under 0.5 %
 

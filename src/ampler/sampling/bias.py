@@ -1,4 +1,4 @@
-"""What adaptive stopping does to estimates, and runs common to all instances, for analyses and plans. Pure."""
+"""Bias from adaptive stopping, and runs common to all instances, for analyses and plans. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stopping_bias(
     skewness: Floats | None = None,
     certain: Bools | None = None,
 ) -> Floats:
-    """Return by how much each statistic is expected to differ from the truth because of when its runs ended.
+    """Return the expected bias of each statistic from adaptive stopping.
 
     Rows are instances, columns algorithms; `variances` are those of one run and `skewness` is that of the runs of each
     algorithm, None for statistics other than the mean, whose variances hardly follow the statistic.
@@ -50,7 +50,7 @@ def stopping_bias(
         """The logarithm of the runs aimed at when statistics and log variances are shifted; budgets are shared out."""
         moved = theta + shifts
         cells = np.broadcast_to(counted, moved.shape)
-        with np.errstate(all="ignore"):  # where nothing is known nothing is corrected
+        with np.errstate(all="ignore"):  # unknown entries are not corrected
             bounds = guarded_variances(
                 cells,
                 variances * np.exp(logs),
@@ -72,7 +72,7 @@ def stopping_bias(
         return np.asarray((up - down)[diagonal, :, diagonal].T / (2 * step))
 
     sd, step = np.sqrt(variances), STEPS["corrected"]
-    with np.errstate(invalid="ignore"):  # endless runs: not known
+    with np.errstate(invalid="ignore"):  # unlimited runs: unknown
         follow = elasticities(step * sd, np.zeros_like(sd))
         if skewness is not None:
             follow = follow + skewness * elasticities(np.zeros_like(sd), np.full_like(sd, step))
@@ -86,7 +86,7 @@ NEARLY_WHOLE = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommonRuns:
-    """What the runs of each algorithm do to the noise of the comparisons that continue."""
+    """Run noise of the continuing comparisons as a function of the runs of each algorithm."""
 
     noise: Floats  # H, a row for each comparison
     first: Codes
@@ -138,7 +138,7 @@ class CommonRuns:
         return np.asarray(counts * max(1.0, excess**2))
 
     def _trimmed(self, counts: Floats, se: float, lower: Floats, costs: Floats) -> Floats:
-        """Take back the runs that the others leave nothing to do, the dearest algorithm's first."""
+        """Remove superfluous runs, those of the most expensive algorithm first."""
         for one in np.argsort(-costs, kind="stable"):
             left = se * se - (self.squared_errors(counts) - self.noise[:, one] / counts[one])
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -155,7 +155,7 @@ def common_runs(
     continuing: Bools | None = None,
     shared: Floats | None = None,
 ) -> CommonRuns:
-    """Return what runs do to the noise of the comparisons that continue, by statistics and run variances on instances.
+    """Return the run noise of the continuing comparisons, from statistics and run variances on instances.
 
     `shared` is the mean noise of pairs whose runs share seeds, as of `shared_noise`.
 

@@ -1,4 +1,4 @@
-"""The rule: what to run next on an instance, and when to stop. Pure: decisions come from samples alone."""
+"""Rules for the next runs on an instance and for stopping. Pure: decisions depend on samples alone."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ COUNTS = (
     ("budget", 1, f"omit it for {RUNS_PER_ALGORITHM} runs per algorithm"),
     ("budget_each", 1, f"omit it for {RUNS_PER_ALGORITHM} runs per algorithm"),
 )
-LARGEST = 1e300  # of variances in their own unit: beyond this an algorithm is hopeless anyhow
-CERTAIN = 1e9  # a deterministic algorithm is known as if it had been run without end
+LARGEST = 1e300  # upper limit of scaled variances, for practical purposes infinite
+CERTAIN = 1e9  # a deterministic algorithm counts as if it had infinitely many runs
 
 
 def default_budget(algorithms: int) -> int:
-    """Return the most runs on one instance where a rule names no budget."""
+    """Return the default budget of an instance."""
     return RUNS_PER_ALGORITHM * algorithms
 
 
@@ -160,10 +160,10 @@ class Accuracy:
         return wish if left > 0 else Stop("budget spent")
 
     def predict(self, samples: SamplesLike) -> dict[str, int]:
-        """Return the runs of each algorithm that are still to come, as far as can be known now.
+        """Return the expected number of remaining runs of each algorithm.
 
-        Before every algorithm has its first runs these are the first runs; later the whole way to the accuracy
-        wanted, or to the end of the budget.
+        At first these are the missing initial runs; later all runs up to the target standard error, or up to the
+        end of the budget.
 
         >>> rule = Accuracy(se=0.5, difference="simple", start=3, guard="none")
         >>> rule.predict({"a": [4.0, 6.0, 8.0], "b": [1.0, 2.0, 3.0]})
@@ -181,9 +181,9 @@ class Accuracy:
         return dict(zip(samples.algorithms, runs.tolist(), strict=True))
 
     def errors(self, samples: SamplesLike) -> PairErrors:
-        """Return the standard error of every pair of interest, plain and as the guard sees it.
+        """Return the standard error of every pair of interest, plain and with conservative variance bounds.
 
-        They are NaN, not known, as long as an algorithm has too few values.
+        They are NaN as long as an algorithm has too few values.
         """
         samples = Samples.of(samples)
         contrasts = self.check(samples.algorithms, deterministic=samples.deterministic)
@@ -220,7 +220,7 @@ class Accuracy:
         return contrasts
 
     def resolved(self, plan: Plan) -> Accuracy:
-        """Return the rule for the algorithms of a plan, with no setting left open."""
+        """Return the rule for the algorithms of a plan, with every default filled in."""
         each = self.budget_each
         if self.budget is None:
             each = each or RUNS_PER_ALGORITHM
@@ -248,7 +248,7 @@ class Accuracy:
         return budget - samples.total_spent
 
     def _lacks_first_runs(self, samples: Samples) -> bool:
-        if min(samples.counts.tolist()) >= self.start:  # the usual case, found out quickly
+        if min(samples.counts.tolist()) >= self.start:  # fast path for the usual case
             return False
         return bool(self._missing(samples).any())
 
@@ -259,7 +259,7 @@ class Accuracy:
     def _runs(
         self, samples: Samples, contrasts: Contrasts, estimates: AlgorithmEstimates, size: int, *, whole: bool = False
     ) -> Counts:
-        """The next runs, at most this many: a round of them, or the whole way."""
+        """The next runs, at most this many: one round, or all that are needed."""
         case = contrasts, _counted(samples, CERTAIN), self._guarded(samples, estimates, contrasts), estimates.theta
         se, costs = estimates.own_unit(contrasts, self.se), None
         if self.costs:
@@ -310,7 +310,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """Run every algorithm the same number of times, whatever comes out: the habit.
+    """Run every algorithm the same number of times, whatever the results.
 
     >>> Fixed(runs=30)({"a": [1.0, 2.0], "b": []})
     Sample(counts={'a': 28, 'b': 30})
@@ -329,13 +329,13 @@ class Fixed:
         return _wish(samples, missing) if missing.any() else Stop("runs done")
 
     def predict(self, samples: SamplesLike) -> dict[str, int]:
-        """Return the runs of each algorithm that are still to come."""
+        """Return the number of remaining runs of each algorithm."""
         samples = Samples.of(samples)
         return dict(zip(samples.algorithms, _lacking(samples, self.runs, samples.spent).tolist(), strict=True))
 
 
 class Sampled(NamedTuple):
-    """What sampling an instance gave, and why it ended."""
+    """Result of sampling an instance, with the reason to stop."""
 
     samples: Samples
     stop: Stop
@@ -348,7 +348,7 @@ def sample(
     *,
     deterministic: Collection[str] = (),
 ) -> Sampled:
-    """Sample one instance: ask the rule, draw what it wishes, until it stops.
+    """Sample one instance: make the runs that the rule requests until it stops.
 
     `draw(algorithm, index)` carries out a run, counted from 0 for each algorithm, and returns its value; None for a
     run that failed and gave none.
@@ -384,7 +384,7 @@ def _certain(samples: Samples) -> list[int]:
 
 
 def _counted(samples: Samples, certain: float) -> Floats:
-    """The numbers of values, with another one for those that are known from one."""
+    """The numbers of values, with a large one for deterministic algorithms."""
     counts = samples.counts.astype(float)
     if samples.deterministic:
         counts[_certain(samples)] = certain
@@ -392,7 +392,7 @@ def _counted(samples: Samples, certain: float) -> Floats:
 
 
 def _first(missing: Counts, left: int) -> Counts:
-    """As many of the missing runs as the budget allows, those first that lack most."""
+    """As many of the missing runs as the budget allows, for the algorithms with most missing runs first."""
     if missing.sum() <= left:
         return missing
     runs = np.zeros_like(missing)
@@ -404,7 +404,7 @@ def _first(missing: Counts, left: int) -> Counts:
 def _kurtosis(samples: Samples) -> Floats:
     """n·M4/M2² of each algorithm; 0 for those that do not vary."""
     second, fourth = samples.scaled_second, samples.scaled_fourth
-    if min(second.tolist()) > 0.0:  # the usual case, found out quickly
+    if min(second.tolist()) > 0.0:  # fast path for the usual case
         return np.asarray(samples.counts * (fourth / (second * second)))
     varies = second > 0.0
     return np.asarray(samples.counts * np.divide(fourth, second * second, out=np.zeros_like(second), where=varies))

@@ -1,4 +1,4 @@
-"""Which pairs of algorithms are compared, how their difference is measured, and how exactly it is known. Pure.
+"""Pairs of algorithms, the kind of their difference, and its standard error. Pure.
 
 Arrays have the algorithms on their last axis; leading axes are independent instances.
 """
@@ -21,7 +21,7 @@ DIFFERENCES, FORMULAS = get_args(Difference), get_args(Formula)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrasts:
-    """Which pairs of algorithms are compared, and how their difference is measured.
+    """Pairs of algorithms, and the kind of their difference.
 
     With `theta` the statistic of each algorithm, `v` the squared standard error of each and `spread` the variance of
     one run (v = spread/n), every squared standard error is linear in v. `contrasts_among` makes one.
@@ -35,11 +35,11 @@ class Contrasts:
     second: Codes
 
     def both(self, there: Bools) -> Bools:
-        """Return which pairs have both of their algorithms, given which algorithms are there."""
+        """Return which pairs are complete, given the available algorithms."""
         return np.asarray(there.take(self.first, axis=-1) & there.take(self.second, axis=-1))
 
     def among(self, there: Bools) -> Contrasts:
-        """Return the contrasts of the algorithms that are there, the reference among them if there is one.
+        """Return the contrasts of the available algorithms, which include the reference if there is one.
 
         >>> percent = contrasts_among(3, difference="percent")
         >>> percent.among(np.array([True, False, True])).differences(np.array([5.0, 3.0])).tolist()
@@ -136,7 +136,7 @@ class Contrasts:
         return theta * lift, lift * lift * (1.0 + np.where(inside, 3.0 * weight * u, 0.0))
 
     def curvature(self, theta: Floats, v: Floats) -> Floats:
-        """Return by how much the mean of the estimated differences exceeds the differences, to second order.
+        """Return the bias of the estimated differences, to second order.
 
         Where statistics are divided by each other, an estimate without bias makes a ratio with one: ½·Σ ∂²φ/∂θ_k²·v_k.
         """
@@ -153,7 +153,7 @@ class Contrasts:
         return ((one - other) * (_total(v) / total) - (own - its)) * (self.size / (total * total))
 
     def best_ratios(self, theta: Floats, spread: Floats) -> Floats:
-        """Return the ratio of runs n_i/n_j that serves each pair best; 0/0 is NaN, as nothing is to be gained."""
+        """Return the optimal ratio of runs n_i/n_j of each pair; 0/0 is NaN."""
         weight = np.sqrt(spread)  # Campelo & Wanner (2019), eqs. 20 and 37
         if self.difference == "ratio" or (self.difference == "percent" and self.reference is not None):
             weight = weight / theta  # Campelo & Wanner (2019), eq. 29
@@ -172,7 +172,7 @@ class Contrasts:
         """
         total = _total(theta)
         twice, other = self._pairs(theta * (2.0 / total))
-        twice -= other  # 2·share: the factor 2 of the mixed term costs nothing here
+        twice -= other  # 2·share: with the factor 2 of the mixed term
         scaled = v * (self.size / total) ** 2
         quarter = 0.25 * _total(scaled)
         one, other = self._pairs(scaled)
@@ -185,7 +185,7 @@ class Contrasts:
 
     def _pairs(self, values: Floats) -> tuple[Floats, Floats]:
         """The values of the first and of the second algorithm of each pair."""
-        if values.ndim == 1:  # by far the most frequent case, and plain indexing is the quickest
+        if values.ndim == 1:  # the most frequent case, for which plain indexing is fastest
             return values[self.first], values[self.second]
         return values.take(self.first, axis=-1), values.take(self.second, axis=-1)
 
@@ -210,7 +210,7 @@ def contrasts_among(
 def contrasts_of(
     algorithms: tuple[str, ...], *, difference: Difference, reference: str | None, formula: Formula
 ) -> Contrasts:
-    """Return the contrasts these words ask for, or say which word is wrong."""
+    """Return the contrasts for these settings; raise an error that names an invalid one."""
     difference = canonical_difference(difference)
     if difference not in DIFFERENCES:
         raise InvalidRule(f'difference must be "simple", "percent" or "ratio", got {difference!r}')

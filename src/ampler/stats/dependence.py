@@ -20,8 +20,8 @@ from ampler.stats.descriptive import mean_ranks_of
 from ampler.stats.paired.contract import Bounds, one_sided, p_of_t
 from ampler.stats.variance_bounds import guarded_variances
 
-MIN_CLUSTERS = 5  # with fewer, nothing is concluded about other clusters
-MAX_FLIPPED = 12  # clusters of which all sign flips are tried
+MIN_CLUSTERS = 5  # minimum for conclusions about other clusters
+MAX_FLIPPED = 12  # clusters up to which all sign flips are enumerated
 
 
 class MeanEstimate(NamedTuple):
@@ -32,7 +32,7 @@ class MeanEstimate(NamedTuple):
     df: float
 
     def p_value(self, alternative: Alternative = "two-sided", shift: float = 0.0) -> float:
-        """Return the p-value of the t-test against a shift; 1 where nothing varies, as nothing is known of how it may.
+        """Return the p-value of the t-test against a shift; 1 where nothing varies.
 
         >>> MeanEstimate(estimate=-2.0, error=0.5, df=9.0).p_value().__round__(5)
         0.00311
@@ -51,7 +51,7 @@ class VarianceComponents(NamedTuple):
 
     between: float
     within: float
-    icc: float  # share of the variance that the members of a group have in common
+    icc: float  # intraclass correlation
     icc_interval: Interval
     design_effect: float  # factor by which the variance of the overall mean exceeds that of independent members
 
@@ -76,7 +76,7 @@ def cluster_means(values: Floats, codes: Codes) -> Floats:
     [2.0, 5.0]
     """
     sizes = np.bincount(codes)
-    offset = values[0]  # large offsets cost no digits
+    offset = values[0]  # keeps precision with large offsets
     sums = np.zeros((len(sizes), *values.shape[1:]))
     np.add.at(sums, codes, values - offset)
     return np.asarray(offset + sums / sizes.reshape(-1, *(1,) * (values.ndim - 1)))
@@ -203,7 +203,7 @@ def shared_covariances(values: Floats) -> tuple[Floats, Floats]:
     common, sums = one.T @ one, x.T @ one  # sums[a, b]: of a, over the runs that b has too
     with np.errstate(divide="ignore", invalid="ignore"):
         covariances = (x.T @ x - sums * sums.T / common) / (common - 1)
-    alone = common < 2  # nothing is known: of a variance that is said, of a covariance it is none
+    alone = common < 2  # without common runs a variance is NaN and a covariance is 0
     np.fill_diagonal(alone, False)
     return np.where(alone, 0.0, covariances), common
 
@@ -240,13 +240,13 @@ def noise_errors(noise: Floats, counts: Floats) -> Floats:
 def guarded_noise(
     noise: Floats, gradient: Floats, values: Floats, *, guard: Guard, edition: CalibrationVersion
 ) -> Floats:
-    """Return the noise of each pair as a conservative reader takes it.
+    """Return conservative bounds of the noise of each pair.
 
     The variance of a pair's difference from run to run is bounded as that of one algorithm is.
     """
     missing = np.isnan(values)
     parts = np.where(missing, 0.0, values - np.nanmean(values, axis=0)) @ gradient
-    parts[missing.astype(float) @ (gradient != 0) > 0] = np.nan  # a run that one of the pair lacks
+    parts[missing.astype(float) @ (gradient != 0) > 0] = np.nan  # a run that is missing for one of the pair
     counts = (~np.isnan(parts)).sum(axis=0).astype(float)
     rest = np.nan_to_num(parts - np.nansum(parts, axis=0) / np.maximum(counts, 1))
     squares, fourth = np.sum(rest**2, axis=0), np.sum(rest**4, axis=0)
@@ -255,7 +255,7 @@ def guarded_noise(
     kurtosis = counts * np.divide(fourth, squares**2, out=np.zeros_like(fourth), where=varies)
     bounds = guarded_variances(counts[None], variances[None], kurtosis[None], guard=guard, edition=edition)[0]
     factors = np.divide(bounds, variances, out=np.ones_like(bounds), where=varies)
-    inside = gradient.T != 0  # pairs that never differed have what others lend them, on the diagonal
+    inside = gradient.T != 0  # pairs that never differed borrow from the others, on the diagonal
     lent = np.where(varies, 0.0, bounds) / inside.sum(axis=1)
     return np.asarray(noise * factors[:, None, None] + lent[:, None, None] * np.eye(len(gradient)) * inside[:, None])
 
@@ -266,12 +266,12 @@ def guarded_noise(
 def grouping_p(
     differences: Floats, codes: Codes, *, permutations: int = 999, seed: int = 0, level: float = 1.0
 ) -> float:
-    """Return how rarely random labels group the differences as much as these do; above `level` roughly."""
+    """Return the permutation p-value of the grouping of the differences; only approximate above `level`."""
     rng, ranks = np.random.default_rng(seed), _centered_ranks(differences)
     share, larger = _share_between(ranks, codes), 0
     for drawn in range(1, permutations + 1):
         larger += _share_between(rng.permutation(ranks), codes) >= share - 1e-12
-        if 1 + larger > level * (1 + permutations):  # it will not come below the level
+        if 1 + larger > level * (1 + permutations):  # the p-value cannot fall below the level any more
             return (1 + larger) / (1 + drawn)
     return (1 + larger) / (1 + permutations)
 

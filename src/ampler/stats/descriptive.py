@@ -13,7 +13,7 @@ import numpy as np
 
 from ampler.core.arrays import Floats
 
-ROUNDING = 10 * np.finfo(float).eps  # R's t.test: a spread below this share of the values is rounding, not spread
+ROUNDING = 10 * np.finfo(float).eps  # R's t.test: a standard deviation below this share of the values is rounding
 
 
 class Location(NamedTuple):
@@ -25,7 +25,7 @@ class Location(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the values are all the same but for rounding."""
+        """Whether the values are equal up to rounding."""
         return bool(self.sd <= ROUNDING * abs(self.mean))
 
 
@@ -53,7 +53,7 @@ def _exponent(values: Floats) -> int:
 
 
 def is_constant(differences: Floats) -> bool:
-    """State whether the differences are all the same but for rounding."""
+    """Return whether the differences are equal up to rounding."""
     return location(differences).is_constant
 
 
@@ -93,7 +93,7 @@ def _groups(values: Floats) -> tuple[Floats, Floats]:
 
 
 ROUNDING_ERROR = 1e-12  # of the size of what was added or subtracted
-FAR = np.finfo(float).max  # a missing value is near itself only
+FAR = np.finfo(float).max  # a missing value is equal to itself only
 
 
 def settled(values: Floats, noise: Floats) -> Floats:
@@ -123,5 +123,5 @@ def settled(values: Floats, noise: Floats) -> Floats:
 
 
 def settled_rows(values: Floats) -> Floats:
-    """Return values in which those of a row that differ by rounding alone are the same; for ranks within rows."""
+    """Return the values with differences by rounding within a row removed; for ranks within rows."""
     return settled(values.T, ROUNDING_ERROR * np.abs(values.T)).T

@@ -1,6 +1,6 @@
 """Differences between algorithms on one instance, with their standard errors. Pure.
 
-`estimate` is the public door, `estimates_of` the way from samples to the arrays that contrasts and allocation work on.
+`estimate` is the public function; `estimates_of` makes the arrays for contrasts and allocation.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def estimate(
 
 
 class AlgorithmEstimates(NamedTuple):
-    """Where each algorithm stands: its statistic and the variance of one run, in units of 2^exponents.
+    """Statistic and variance of one run of each algorithm, in units of 2^exponents.
 
     The units are 1 unless values are enormous or tiny: then squares of them would leave the doubles.
     """
@@ -113,7 +113,7 @@ class AlgorithmEstimates(NamedTuple):
         return self.errors_in_plain_units(contrasts, differences)
 
     def errors_in_plain_units(self, contrasts: Contrasts, errors: Floats) -> Floats:
-        """Return standard errors as the user knows them."""
+        """Return the standard errors in the user's units."""
         if self.exponents is None or contrasts.difference != "simple":
             return errors
         with np.errstate(over="ignore"):
@@ -126,7 +126,7 @@ class AlgorithmEstimates(NamedTuple):
         return np.argsort(np.log2(self.theta) + self.exponents, kind="stable")
 
     def own_unit(self, contrasts: Contrasts, se: float) -> float:
-        """Return a wanted accuracy in the units of these estimates."""
+        """Return a target standard error in the units of these estimates."""
         if self.exponents is None or contrasts.difference != "simple":
             return se
         return math.ldexp(se, -int(self.exponents[0]))
@@ -176,7 +176,7 @@ def estimates_of(samples: Samples, contrasts: Contrasts, statistic: Summary) -> 
 
 def short_of_values(samples: Samples) -> tuple[str, ...]:
     """Return the algorithms with too few values for a standard error: two, or one if it is deterministic."""
-    if min(samples.counts.tolist()) >= 2:  # the usual case, found out quickly
+    if min(samples.counts.tolist()) >= 2:  # fast path for the usual case
         return ()
     return tuple(
         name

@@ -81,7 +81,7 @@ def step_down(p_values: Sequence[float] | Floats, alpha: float) -> StepDown:
 
 
 def reject_families(evidence: Floats, thresholds: Floats) -> Bools:
-    """Step down in many families at once; one row is a family, and larger evidence speaks louder against its null.
+    """Step down in many families at once; each row is a family, and larger evidence is stronger.
 
     `thresholds` belong to the ranks 1..K, strictest first: critical values of a statistic, or minus Holm's levels when
     the evidence is minus the p-value. Evidence equal to its threshold is rejected, and equal evidence is rejected

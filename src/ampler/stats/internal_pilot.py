@@ -24,7 +24,7 @@ FULL = 2.0  # pilots up to which the level is lowered in full
 LEVELS = np.geomspace(1e-12, 1.0, 37)
 FACTORS = np.geomspace(0.4, 16.0, 30)  # of r, in pilots; the largest error rate lies well inside
 SIZES = np.append(np.geomspace(1.0, 8.0, 19), (16.0, MOST))  # of N, in pilots
-NODES = QuadratureGrid(1 / 4, 1.0, 36.0)  # three digits of an error rate are enough
+NODES = QuadratureGrid(1 / 4, 1.0, 36.0)  # precision of error rates: three digits
 STEPS = 4  # towards L: each leaves less than a tenth of the error
 
 
@@ -136,7 +136,7 @@ class GrowthTest:
 
 
 def growth_test(differences: Floats, since: int, *, alternative: Alternative = "two-sided") -> GrowthTest:
-    """Test each mean with the variance grown after the first `since` instances; `since=1` is the ordinary t-test.
+    """Test each mean with the variance added after the first `since` instances; `since=1` is the ordinary t-test.
 
     >>> x = np.array([[0.3], [0.1], [0.5], [0.2], [0.6]])
     >>> round(growth_test(x, 1).p_values.item(), 6), growth_test(x, 2).freedom.item()
@@ -176,7 +176,7 @@ def _by_pilot(curve: Callable[..., Floats], values: Floats, test: GrowthTest) ->
 
 
 def clear_after_pilot(p_values: Floats, *, alpha: float, share: float) -> Bools:
-    """State which comparisons are decided by the pilot's ordinary p-values, at this share of every level of Holm."""
+    """Return which comparisons are significant at the pilot stage, with this share of every level of Holm."""
     return step_down(p_values / share, alpha).rejected
 
 
@@ -187,13 +187,13 @@ def _growth(before: Floats, after: Floats) -> tuple[float, float, float, float]:
     """
     old, new = before[~np.isnan(before)], after[~np.isnan(after)]
     if not len(old):
-        old, new = new[:1], new[1:]  # nothing was there before, so that all of the variance is new
+        old, new = new[:1], new[1:]  # without a pilot all of the variance is new
     n, m = len(old), len(new)
     if m < 1:
         return math.nan, math.nan, 0.0, math.nan
     exponent = int(np.frexp(max(np.abs(old).max(), np.abs(new).max()))[1])
     origin = np.ldexp(old[0], -exponent)
-    old, new = np.ldexp(old, -exponent) - origin, np.ldexp(new, -exponent) - origin  # no magnitude or offset is lost
+    old, new = np.ldexp(old, -exponent) - origin, np.ldexp(new, -exponent) - origin  # sound at any magnitude
     early, late = old.mean(), new.mean()
     increase = np.sum((new - late) ** 2) + n * m / (n + m) * (late - early) ** 2
     mean, error = origin + (n * early + m * late) / (n + m), math.sqrt(increase / m / (n + m))

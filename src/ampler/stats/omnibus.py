@@ -1,6 +1,6 @@
-"""Do the algorithms differ at all? Friedman, Iman-Davenport, block ANOVA, mean ranks, Nemenyi's distance. Pure.
+"""Omnibus tests: Friedman, Iman-Davenport, block ANOVA, mean ranks, Nemenyi's critical difference. Pure.
 
-These never gate the pairwise comparisons: they are shown because readers ask for them.
+They do not gate the pairwise comparisons; they are reported because readers expect them.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def ranks(statistics: Floats, *, better: Better = "lower") -> Floats:
 
 
 def friedman(statistics: Floats) -> Friedman:
-    """Test whether the algorithms' ranks differ more than chance allows.
+    """Test whether the ranks of the algorithms differ more than by chance.
 
     `scipy.stats.friedmanchisquare` gives the corrected statistic only, and NaN when every row is tied throughout.
 
@@ -131,7 +131,7 @@ def block_anova(statistics: Floats) -> BlockAnova:
     """
     n, a = statistics.shape
     exponent = int(np.frexp(np.abs(statistics).max())[1])
-    scaled = np.ldexp(statistics, -exponent)  # squares of 1e±300 must neither overflow nor vanish
+    scaled = np.ldexp(statistics, -exponent)  # squares of 1e±300 must neither overflow nor underflow
     shifted = scaled - scaled[:, :1]
     centred = shifted - shifted.mean(axis=1, keepdims=True)
     effects = centred.mean(axis=0)
@@ -140,7 +140,7 @@ def block_anova(statistics: Floats) -> BlockAnova:
     residual = float(np.sum((centred - effects) ** 2)) / ((a - 1) * (n - 1))
     f = algorithms / residual if residual else (math.inf if algorithms else math.nan)
     p_value = float(fdtrc(a - 1, (a - 1) * (n - 1), f)) if math.isfinite(f) else (0.0 if f > 0 else 1.0)
-    with np.errstate(over="ignore", under="ignore"):  # what no double can hold is infinite or zero
+    with np.errstate(over="ignore", under="ignore"):  # beyond the range of doubles: infinite or zero
         mean_squares = np.ldexp([algorithms, instances, residual], 2 * exponent).tolist()
     return BlockAnova(f, p_value, (a - 1, (a - 1) * (n - 1)), *mean_squares)
 

@@ -33,14 +33,14 @@ NEAR = 1e-13  # of the last step of the inversion, to its place
 
 
 class QuadratureGrid(NamedTuple):
-    """How S is stepped through."""
+    """Grid of S."""
 
     step: float  # of log S, at most
     fineness: float  # of a step, where freedom or δ is large
     faintest: float  # densities of S below e to the minus this, of the highest one, are left out
 
 
-EXACT = QuadratureGrid(1 / 16, 0.5, 70.0)  # twelve digits, also of tails of 1e-18
+EXACT = QuadratureGrid(1 / 16, 0.5, 70.0)  # twelve digits, even for tails of 1e-18
 QUICK = QuadratureGrid(1 / 8, 0.75, 25.0)  # nine decimals
 
 
@@ -65,7 +65,7 @@ def upper_tail(t: ArrayLike, freedom: ArrayLike, noncentrality: ArrayLike) -> Fl
 
 
 def quick_tails(t: Floats, freedom: int, noncentrality: Floats) -> Floats:
-    """Return P(T > t) to nine decimals, all with the same degrees of freedom: for searches that ask often."""
+    """Return P(T > t) to nine decimals, all with the same degrees of freedom; fast enough for searches."""
     if np.max(np.abs(t)) > STEEP * sqrt(2 * freedom):
         return upper_tail(t, freedom, noncentrality)
     step = float(_steps(t, np.float64(freedom), noncentrality, QUICK).min())
@@ -74,7 +74,7 @@ def quick_tails(t: Floats, freedom: int, noncentrality: Floats) -> Floats:
 
 
 def chi_nodes(freedom: float, precision: QuadratureGrid) -> tuple[Floats, Floats]:
-    """Return standard deviations seen over the true one, and their probabilities: to average over.
+    """Return ratios of observed to true standard deviation with their probabilities, for averages.
 
     >>> deviations, weights = chi_nodes(19, QUICK)
     >>> float((deviations**2 @ weights).round(9))

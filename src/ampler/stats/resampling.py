@@ -20,17 +20,17 @@ from ampler.core.settings import Alternative
 from ampler.stats.descriptive import Location, location
 
 RESAMPLES = 9999  # a p-value near 0.05 is then known to within 0.002
-SEED = 2005  # the same data give the same numbers, today and tomorrow
+SEED = 2005  # fixed: the same data give the same numbers
 ROUNDING = 1e-9  # statistics this close, relatively, are equal: sums in another order differ in the last digits
-MOST_ENDLESS = 0.005  # share of resamples without spread that a comparison bears: a tenth of the usual level
-POOLED = 0.75  # share of the tails that are no heavier than the lightest one that is believed
+MOST_ENDLESS = 0.005  # largest share of resamples without spread: a tenth of the usual level
+POOLED = 0.75  # share of the tails that are no heavier than the lightest one trusted
 KNOTS = 64  # of a scale, in the range of the resampled statistics
 RAREST = 40.0  # −log p at which scales end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One side to which statistics may deviate: the observed ones, and their resamples in rows. Larger is stronger.
+    """One side of a test: the observed statistics, and their resamples in rows. Larger is stronger.
 
     A comparison that is not `usable` cannot be rejected, and does not raise the bar for the others.
     """
@@ -42,22 +42,22 @@ class Side:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """The verdict of a step-down, in the order of the comparisons."""
+    """Result of a step-down, in the order of the comparisons."""
 
     p_values: Floats  # of each comparison alone
     adjusted: Floats  # the smallest family-wise level at which it would be rejected
     ranks: Codes  # from 1, in the order of the steps
     rejected: Bools
     bars: Floats  # one row per side: the critical value when this comparison was decided
-    levels: Floats  # how often chance alone takes each comparison, by itself, beyond its bars
-    joint_bars: Floats  # likewise: those that hold for all comparisons at once
+    levels: Floats  # probability of each comparison to exceed its bars by chance
+    joint_bars: Floats  # critical values that hold for all comparisons at once
 
 
 Combination = Callable[[Floats], Floats]  # p-values of the sides, in rows, to the p-value of the comparison
 
 
 def one_side(p_values: Floats) -> Floats:
-    """Return the p-value of the only side."""
+    """Return the p-value of a one-sided test."""
     return np.asarray(p_values[0], dtype=float)
 
 
@@ -95,7 +95,7 @@ def resampled_step_down(
     reached = 0.0
     while left.any():
         p = combine(np.array([top.p_values() for top in tops]))
-        if reached <= alpha:  # the last step that is taken sets the bar for those not rejected
+        if reached <= alpha:  # the last step sets the critical value of the comparisons not rejected
             bars[:, left] = np.array([top.bars(tail) for top in tops])[:, left]
         reached = max(reached, float(p[left].min()))
         leaving = left & (p <= reached)
@@ -190,7 +190,7 @@ class _Top:
         self.keep(left)
 
     def keep(self, left: Bools) -> None:
-        """Let the others go: only resamples whose largest has left are searched again."""
+        """Drop comparisons: only resamples whose maximum was dropped are searched again."""
         members = np.flatnonzero(left & self.usable)
         lost = np.flatnonzero((self.which < 0) | ~np.isin(self.which, members))
         if len(members) == 0:
@@ -222,7 +222,7 @@ def _moved(values: Floats, by: float) -> Floats:
     return np.asarray(values + by * np.where(np.isfinite(values), np.abs(values), 0.0), dtype=float)
 
 
-DIGITS = 9  # by which instances are put in order; beyond them rounding decides
+DIGITS = 9  # digits by which instances are sorted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,11 +279,11 @@ class StandardColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """What resampling says of a family, in the order of the comparisons."""
+    """Results of resampling a family, in the order of the comparisons."""
 
     steps: Steps
     intervals: Floats  # at the critical values of each comparison's own step: they agree with the decisions
-    joint_intervals: Floats  # all together cover the true means with probability 1 − alpha
+    joint_intervals: Floats  # simultaneous intervals with coverage 1 − alpha
 
 
 def columns_of(differences: Floats) -> StandardColumns:
@@ -314,7 +314,7 @@ def opened(intervals: Floats, alternative: Alternative) -> Floats:
     return np.where(keep, intervals, [-np.inf, np.inf])
 
 
-CHUNK = 2**21  # numbers handled at once
+CHUNK = 2**21  # numbers per block
 NO_SPREAD = 1e-12  # a variance below this share of the mean square is rounding
 
 
@@ -344,7 +344,7 @@ def bootstrap_t(
 def joint_coverage(
     differences: Floats, *, alternative: Alternative, alpha: float, resamples: int = RESAMPLES, seed: int = SEED
 ) -> float:
-    """Return how often the simultaneous t intervals of resamples all hold the means: an estimate for these intervals.
+    """Return the estimated joint coverage of the simultaneous t intervals, from resamples.
 
     >>> differences = np.random.default_rng(1).lognormal(size=(20, 3))
     >>> joint_coverage(differences, alternative="two-sided", alpha=0.05) < 0.9
@@ -383,7 +383,7 @@ def bootstrap_t_equivalence(
 def _family(columns: StandardColumns, sides: list[Side], combine: Combination, alpha: float, tail: float) -> Family:
     """The steps, and the intervals at their bars and at those that hold for all at once."""
     steps = resampled_step_down(sides, combine, alpha=alpha, tail=tail, balanced=True)
-    # one bar serves both ends of an interval of which one is kept
+    # one critical value serves both ends of a one-sided interval
     return Family(steps, *(columns.interval(bars[0], bars[-1]) for bars in (steps.bars, steps.joint_bars)))
 
 
@@ -403,7 +403,7 @@ def resampled_t(columns: StandardColumns, resamples: int, rng: np.random.Generat
     sums = powers if complete else np.hstack([powers, columns.present])
     size = max(1, CHUNK // (sums.shape[1] + len(sums)))
     blocks = (resampling_counts(len(sums), min(size, resamples - start), rng) for start in range(0, resamples, size))
-    parts = [counts @ sums for counts in blocks]  # how often each instance is drawn, times what it has
+    parts = [counts @ sums for counts in blocks]  # how often each instance is drawn, times its differences
     first, second, *counts = np.split(np.concatenate(parts), 2 if complete else 3, axis=1)
     number = columns.counts if complete else counts[0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -420,7 +420,7 @@ def resampling_counts(instances: int, resamples: int, rng: np.random.Generator) 
     return counts.reshape(resamples, instances).astype(float)
 
 
-MOST_INSTANCES = 40  # whose flips could be counted in whole numbers; nobody takes them all
+MOST_INSTANCES = 40  # instances up to which the number of flips is an exact integer
 
 
 def sign_flip(
@@ -446,7 +446,7 @@ def sign_flip(
         _side(columns, columns.about(centres), flips, alternative) for centres in (0.0 * columns.means, None)
     )
     steps = resampled_step_down([about_zero], one_side, alpha=alpha, tail=alpha)
-    alone = differences.shape[1] == 1  # then there is one step, and nothing to hold together
+    alone = differences.shape[1] == 1  # a single comparison needs one step
     joint = steps.bars if alone else resampled_step_down([about_means], one_side, alpha=alpha, tail=alpha).joint_bars
     intervals, joints = (_interval(columns, bars[0], alternative) for bars in (steps.bars, joint))
     return Family(steps, intervals, joints)

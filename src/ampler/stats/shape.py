@@ -1,4 +1,4 @@
-"""Shape of the differences: skewness, how surely it is there, how often t then errs, and single far values. Pure."""
+"""Shape of the differences: skewness and its significance, the error rate of t under it, and outliers. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ampler.core.arrays import Bools, Floats
 from ampler.core.settings import Alternative
 from ampler.stats.descriptive import is_constant, location
 
-SUPPORT = 3.0  # standard errors from 0 from which on a skewness counts: equal tails are so far away in 0.3 % of cases
+SUPPORT = 3.0  # standard errors above which a skewness counts: symmetric tails exceed it in 0.3 % of cases
 
 
 def skewness(differences: Floats) -> float:
@@ -73,7 +73,7 @@ class Farthest:
 
     index: int
     share: float  # of the sum of squares about the mean
-    p_value: float  # of Grubbs' test: how often normal differences have one so far away, or more seldom
+    p_value: float  # p-value of Grubbs' test, or an upper bound
 
 
 def farthest_difference(differences: Floats) -> Farthest:
@@ -119,7 +119,7 @@ def pooled_skewness(counts: Floats, variances: Floats, skews: Floats, *, support
 
 
 def _support(skews: Floats, valid: Bools) -> Floats:
-    """How surely the cells of each algorithm are skewed on average to one side: from 0, within chance, to 1.
+    """Support for a common skewness of each algorithm's cells: from 0 (within chance) to 1.
 
     The skewness of a cell is at most the root of its values, so that no cell outweighs the others.
     """
@@ -131,7 +131,7 @@ def _support(skews: Floats, valid: Bools) -> Floats:
 
 
 def _instance_spreads(variances: Floats) -> Floats:
-    """How much more the runs vary on each instance than elsewhere, as far as this is more than chance.
+    """Relative run noise of each instance, shrunk by what chance explains.
 
     The logarithms are split into algorithm, instance and rest; the part of an instance is trusted as far as these
     parts differ more than the rest lets them (1 − 1/F).
@@ -149,18 +149,18 @@ def _instance_spreads(variances: Floats) -> Floats:
 
 
 def _mean_where(values: Floats, used: Bools, axis: int) -> Floats:
-    """The mean along an axis of what is used; 0 where nothing is."""
+    """The mean of the used entries along an axis; 0 if there are none."""
     total = np.where(used, values, 0.0).sum(axis=axis, keepdims=True)
     return np.asarray(total / np.maximum(used.sum(axis=axis, keepdims=True), 1))
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:
-    """The ratio, 0 where there is nothing to divide by."""
+    """The ratio, or 0 where the divisor is 0."""
     return np.divide(over, under, out=np.zeros(np.shape(over)), where=under > 0)
 
 
 def error_inflation(skewness: float, instances: int, alpha: float, alternative: Alternative = "two-sided") -> float:
-    """Return how many times more often than alpha a t-test rejects a true null hypothesis at this skewness.
+    """Return the error rate of a t-test over alpha at this skewness.
 
     The Edgeworth terms of the t statistic (Hall 1992, section 2.6) with the kurtosis of a gamma distribution. Against
     simulation (gamma, skewness 1 to 3) mostly within 20 % from 20 instances on. A one-sided test on the safe side
@@ -187,7 +187,7 @@ def skewness_error(n: int) -> float:
 
 
 def skewness_p_value(skewness: float, n: int) -> float:
-    """Return how often n normal values have so large a sample skewness, either way (D'Agostino 1970); 1 below 8 values.
+    """Return the two-sided p-value of a sample skewness under normality (D'Agostino 1970); 1 below 8 values.
 
     >>> round(skewness_p_value(1.0, 20), 3)  # scipy.stats.skewtest of such a sample: 0.054
     0.054
@@ -196,7 +196,7 @@ def skewness_p_value(skewness: float, n: int) -> float:
 
 
 def largest_shares(differences: Floats) -> Floats:
-    """Return the share of each column's sum of squares that one value holds, that farthest from the mean.
+    """Return the share of the value farthest from the mean in each column's sum of squares.
 
     >>> largest_shares(np.array([[0.0], [1.0], [2.0], [9.0]])).tolist()
     [0.72]
@@ -216,7 +216,7 @@ def largest_share_limit(n: ArrayLike, comparisons: int, level: float = 0.05) -> 
 
 
 def tail_factors(differences: Floats, confidence: float = 0.8) -> Floats:
-    """Return by which factor each variance may be larger than it is estimated: 1 unless one value holds too much of it.
+    """Return the factor by which each variance may be underestimated: 1 unless one value dominates it.
 
     Too much is more than `largest_share_limit`. Then the kurtosis tells how many degrees of freedom the variance has,
     and the factor is that of its upper confidence bound.

@@ -22,13 +22,13 @@ from ampler.core.contracts import Statistic
 from ampler.core.errors import InvalidRule
 from ampler.core.settings import share
 
-# Of a yes and of a no, added to what was seen: Jeffreys' prior. With it the root mean square of the standard error is
+# Added to the numbers of successes and failures: Jeffreys' prior. The root mean square of the standard error is then
 # 0.93 to 1.19 times the true one for rates of 0.1 to 0.9 and five runs or more, and 1.7 times for 0.02 and ten runs,
 # where Laplace's 1 gives 2.1; ± 1.96 of it cover 93 to 99 % where the sample variance covers 87 to 95 %.
 PRIOR = 0.5
 SURER = 8  # 98 instead of 90 % of the pairs with even odds are within se, at the cost of 0.1 % more runs
-TINY = 1e-9  # in the place of a parameter that is 0, where the bound is known without it
-NUMBERS = 'for numbers use statistic "mean"'  # the way out where values are neither yes nor no
+TINY = 1e-9  # replaces a parameter of 0, whose bound is known
+NUMBERS = 'for numbers use statistic "mean"'  # remedy where values are not 0 or 1
 
 
 class Summary:
@@ -55,17 +55,17 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Rate(Summary):
-    """The share of runs that gave a yes: 1, against 0 for a no."""
+    """Success rate: the share of runs with the value 1; failures have 0."""
 
     unbiased: ClassVar[bool] = True
 
     def spread(self, values: Floats) -> float:
-        """Return the variance of one run, of which ten equal values are no proof that it is 0."""
+        """Return the variance of one run; it is positive even if all values are equal."""
         return float(rate_variances(np.array(float(len(values))), values.mean()))
 
 
 def neither_yes_nor_no(value: float) -> str:
-    """Describe what the values of a rate must be, and what came; whose it is follows."""
+    """Return the beginning of an error message about invalid values of a rate."""
     return f"a rate needs values of 1 (yes) or 0 (no), got {value:g}"
 
 
@@ -75,7 +75,7 @@ def is_yes_or_no(values: Floats) -> Bools:
 
 
 def rate_variances(counts: Floats, rates: Floats) -> Floats:
-    """Return p(1 − p) with p as Jeffreys' prior and the runs have it.
+    """Return p(1 − p) with the posterior mean of p under Jeffreys' prior.
 
     >>> rate_variances(np.array([10.0, 10.0]), np.array([0.5, 1.0])).round(3).tolist()
     [0.25, 0.043]
@@ -85,7 +85,7 @@ def rate_variances(counts: Floats, rates: Floats) -> Floats:
 
 
 def rate_variance_bounds(counts: Floats, rates: Floats, levels: Floats) -> Floats:
-    """Return what p(1 − p) exceeds with the chance `levels` at most: where one-sided exact bounds come nearest to ½.
+    """Return upper confidence bounds of p(1 − p), each missed with a probability of at most `levels`.
 
     The bounds of Clopper & Pearson (1934) hold for every rate, Jeffreys' on average only. With as many runs in total,
     99 % of the pairs of five algorithms come within the accuracy wanted instead of 93 to 96 % in the hardest cases.
@@ -101,7 +101,7 @@ def rate_variance_bounds(counts: Floats, rates: Floats, levels: Floats) -> Float
 
 
 def _nearest_to_even(counts: Floats, rates: Floats, levels: Floats) -> Floats:
-    """The rate nearest to even odds between the exact bounds, each of which is missed with the chance `levels`."""
+    """The rate nearest to ½ between the exact bounds, each missed with probability `levels`."""
     yes, no = counts * rates, counts * (1 - rates)
     low = np.where(yes > 0, betaincinv(np.maximum(yes, TINY), no + 1, levels), 0.0)
     high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, TINY), 1 - levels), 1.0)
@@ -143,7 +143,7 @@ class Quantile(Summary):
     def __call__(self, values: Floats) -> Any:
         """Return the quantile along the last axis."""
         if self.q == 0.5:
-            return np.median(values, axis=-1)  # the same number, faster
+            return np.median(values, axis=-1)  # same result, faster
         return np.quantile(values, self.q, axis=-1)
 
     def spread(self, values: Floats) -> float:
@@ -283,7 +283,7 @@ def summary_of(statistic: str | Statistic) -> Summary:
 
 
 def is_named(statistic: str) -> bool:
-    """State whether a name stands for a statistic; that of a function somebody has passed in does not.
+    """Return whether a name is that of a statistic; names of user functions are not.
 
     >>> is_named("quantile:0.9"), is_named("best_of_three")
     (True, False)
@@ -321,7 +321,7 @@ def resampled(statistic: Summary, values: Floats, resamples: int = RESAMPLES) ->
 
 
 def resampled_spread(statistic: Summary, values: Floats, resamples: int = RESAMPLES) -> float:
-    """Return n·Var(statistic) by resampling: for what has no formula.
+    """Return n·Var(statistic) by resampling, for statistics without a formula.
 
     A resample varies like the n values about their mean, which is too little by (n−1)/n (Efron & Tibshirani 1993,
     section 5.3): of a mean it gives 0.80 of the true standard error at n = 3. So it is widened by n/(n−1).
@@ -337,12 +337,12 @@ def widening(n: Any) -> Any:
 
 
 def shuffles(streams: int, size: int) -> Codes:
-    """Return independent fixed orders of `size` things, a row for each stream."""
+    """Return independent fixed permutations of `size` items, a row for each stream."""
     return _bits(streams, size, salt=streams).argsort(axis=-1, kind="stable")
 
 
 def _bits(rows: int, columns: int, *, salt: int) -> NDArray[np.uint64]:
-    """Random bits that no later version of numpy will change, unlike those of its distributions."""
+    """Random bits that are the same in all versions of numpy."""
     bits: NDArray[np.uint64] = np.random.PCG64([SEED, salt]).random_raw(rows * columns).reshape(rows, columns)
     return bits
 

@@ -25,13 +25,13 @@ from ampler.stats.paired.contract import Bounds, one_sided
 RunTest = Literal["t", "wilcoxon"]
 
 EXACT = 50  # fewer runs than this of both, and no ties: Mann and Whitney's test is exact, as in R
-MOST_DIFFERENCES = 4_000_000  # between runs that are sorted; of more the quantile is found by halving
-HALVINGS = 200  # from the largest double to the last bit
+MOST_DIFFERENCES = 4_000_000  # differences up to which all are sorted; beyond, the quantile is found by bisection
+HALVINGS = 200  # bisections from the largest double to the last bit
 
 
 @dataclass(frozen=True, slots=True)
 class RunTestWords:
-    """What a test of runs is called, what its null hypothesis is, and whom a report cites for it."""
+    """Name, null hypothesis and citation of a test of runs."""
 
     words: str
     null: str  # continues "the null hypothesis …"
@@ -40,7 +40,7 @@ class RunTestWords:
 
     @property
     def plural(self) -> str:
-        """Several of these tests, in words."""
+        """Plural name of the test."""
         return f"{self.words}s"
 
 
@@ -54,7 +54,7 @@ RUN_TESTS: Mapping[str, RunTestWords] = {
 
 
 def run_test(test: str) -> RunTestWords:
-    """Return the words of a test of runs.
+    """Return the texts of a test of runs.
 
     >>> run_test("t").plural
     "Welch's t-tests"
@@ -118,7 +118,7 @@ class MannWhitney:
         """Return the interval between two ordered differences; the whole line where so few runs have no such level."""
         m, n = len(self.first), len(self.second)
         tail = alpha / 2 if alternative == "two-sided" else alpha
-        if self._is_exact(0.0):  # as many ordered differences are left out at each end as the chance allows
+        if self._is_exact(0.0):  # ordered differences to omit at each end
             ways = _ways(m, n)
             outside = bisect_right(list(accumulate(ways)), tail * sum(ways))
         else:
@@ -172,4 +172,4 @@ def _ways(m: int, n: int) -> Sequence[int]:
     return tuple(ways)
 
 
-RunComparison = MeanEstimate | MannWhitney  # two algorithms whose runs are compared; differences are first less second
+RunComparison = MeanEstimate | MannWhitney  # two algorithms whose runs are compared; differences are first − second

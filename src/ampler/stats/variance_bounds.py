@@ -21,7 +21,7 @@ from ampler.stats.summaries import rate_variance_bounds
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How safe the bounds of an edition of the guard are: chances that a true variance exceeds its bound."""
+    """Calibration of the variance bounds: probabilities that a true variance exceeds its bound."""
 
     level: float  # of one algorithm, under "pairs"
     reference_level: float  # the reference is in every pair, so its bound must be safer
@@ -36,16 +36,16 @@ class Calibration:
 
     @lru_cache(maxsize=256)  # noqa: B019  # there are two calibrations
     def levels(self, guard: Guard, algorithms: int, reference: int | None) -> Floats:
-        """Return the chance allowed to each algorithm; under "all" never more than under "pairs"."""
+        """Return the error probability of each algorithm; under "all" never larger than under "pairs"."""
         levels = np.full(algorithms, self.level)
         if reference is not None:
             levels[reference] = self.reference_level
         levels = np.minimum(levels, self.together / algorithms) if guard == "all" else levels
-        levels.flags.writeable = False  # all decisions share it
+        levels.flags.writeable = False  # shared by all decisions
         return levels
 
 
-# Study files keep the edition they began with, so that their decisions stay what they were. The first kept its promise
+# Results files keep their calibration version, so that their decisions never change. The first version kept its level
 # for all pairs, but for 89 % only of those that need more than the first runs, and for 40 to 75 % of quantiles.
 NEWEST: CalibrationVersion = 2
 CALIBRATIONS: Mapping[CalibrationVersion, Calibration] = {
@@ -123,7 +123,7 @@ def _lent(variances: Floats, degrees: Floats, squares: Floats, total: Floats, le
     """
     varies = (variances > 0) & (degrees > 0)
     alone = np.add.reduce(varies, axis=-1, keepdims=True, dtype=np.intp) == 1
-    if not alone.any():  # the usual case, found out quickly
+    if not alone.any():  # fast path for the usual case
         return squares, total
     borrows = alone & ~varies & (degrees > 0)
     lender = np.where(varies, variances, 0.0).sum(axis=-1, keepdims=True)
@@ -132,7 +132,7 @@ def _lent(variances: Floats, degrees: Floats, squares: Floats, total: Floats, le
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prior:
-    """What the variances together say about one: `degrees` of freedom's worth of evidence for `variance`."""
+    """Prior of a variance from all variances: evidence worth `degrees` of freedom for `variance`."""
 
     degrees: Floats
     variance: Floats
@@ -168,10 +168,10 @@ def fitted_prior(
 
 
 def moderated(variances: Floats, degrees: Floats) -> Floats:
-    """Return variances that borrow strength from each other; their mean is that of the variances that came.
+    """Return shrunken variances with the mean of the original ones.
 
-    Taken at their word, variances from few runs would seem to differ where they do not, and an allocation that follows
-    these differences would seem to save runs that nobody can save. The mean that came is right on average.
+    Unshrunken variances from few runs seem to differ where they do not, and an allocation that follows
+    these differences seems to save runs that cannot be saved. The original mean is unbiased.
 
     >>> moderated(np.array([1.0, 9.0, 5.0]), np.full(3, 3.0)).round(1).tolist()
     [3.6, 6.4, 5.0]

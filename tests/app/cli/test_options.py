@@ -28,8 +28,8 @@ def test_advice_shares_the_settings_it_needs_with_words_of_its_own_where_they_di
     assert shared <= set(inspect.signature(advise).parameters)
     page = shell("advise", "--help").words
     assert "Family-wise error rate. [default: 0.05]" in page
-    assert "Power of the tests. [default: 0.8]" in page
-    assert "planned for" not in page
+    assert "Planned power. [default: 0.8]" in page
+    assert "Initial runs per algorithm. [default: 10]" in page
 
 
 def test_options_reach_a_command_grouped_under_the_parameter_they_stand_for():
@@ -62,8 +62,8 @@ def test_columns_and_rows_are_taken_apart_and_all_missing_choices_are_named_at_o
 
     text = str(problem.value)
     assert "Results: 3 runs of 2 algorithms on 2 instances, 1 of them failed." in text
-    assert "--difference simple" in text
-    assert "--better lower or --better higher" in text
+    assert "--difference simple|percent|ratio  Kind of difference" in text
+    assert "--better lower|higher  Which values are better" in text
     assert "--on-failure drop" in text
     assert text.endswith("ampler analyse runs.csv --difference ratio --better lower --on-failure drop")
 

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
+import html
 import json
 import re
 import shlex
-from dataclasses import replace
-from fractions import Fraction
 
 import pytest
 
 import ampler as am
 from ampler.app.web.design_page import DesignForm, field_texts
 from ampler.core.errors import InvalidInput
+from ampler.core.settings import choices, help_text, label
 from ampler.design.text import answer_to
-from ampler.stats.paired import TESTS
 
 DESIGNS = [
     {},
@@ -109,17 +108,15 @@ def test_it_is_a_plain_form_without_scripts(browser):
     assert re.search(r'name="effect" value="0.8"', reply.text)
 
 
-def test_a_test_that_is_registered_is_a_choice_of_the_calculator(browser, monkeypatch):
-    new = replace(TESTS["t"], name="half-t", words="half t-test", label="t-test on half", efficiency=Fraction(1, 2))
-    monkeypatch.setitem(TESTS, new.name, new)
+def test_fields_have_the_label_text_and_choices_of_the_declaration(browser):
+    text = browser.get("/design").text
 
-    page = browser.get("/design?test=half-t")
-
-    assert page.status == 200
-    assert "<h1>114 instances</h1>" in page.text
-    assert '<option value="half-t" selected>t-test on half</option>' in page.text
-    assert "two-sided half t-tests (Holm" in page.words
-    assert 'value="half-t"' in browser.get("/design").text
+    for name in ("test", "alternative", "alpha", "power", "looks", "icc"):
+        shown = html.escape(help_text(name), quote=False).replace("'", "&#39;")
+        assert f'<label for="{name}" title="{shown}">{label(name)}</label>' in text
+    for name in ("test", "alternative"):
+        offered = re.search(rf'<select id="{name}".*?</select>', text, re.DOTALL)[0]
+        assert re.findall(r'<option value="([^"]*)"', offered) == list(choices(name))
 
 
 def test_a_slider_asks_for_what_changes(browser):

@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 from ampler.core.errors import InvalidInput
+from ampler.core.settings import choices, help_text
 from ampler.study.starters import INSTANCES, PROGRAMS, starter, write_starter
 from ampler.study.toml.keys import TABLES
 
@@ -27,6 +28,10 @@ def test_comments_name_only_keys_that_exist_and_all_files_are_text(flavour):
         assert set(document[table]) <= set(TABLES[f"[{table}]"])
     assert all(line == line.rstrip() and len(line) <= 300 for text in files.values() for line in text.splitlines())
     assert "@" not in study
+    comments = " ".join(study.replace("\n", " # ").replace("#", " ").split())
+    for name in ("difference", "better", "detect", "test", "alpha", "margin", "pilot", "timeout"):
+        assert help_text(name) in comments
+        assert ", ".join(choices(name)) in comments or choices(name)[-1] in help_text(name)
 
 
 def _uncommented(text):

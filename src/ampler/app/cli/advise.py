@@ -25,7 +25,7 @@ from ampler.app.cli.options import (
     usage_errors,
 )
 from ampler.app.cli.output import WrongUsage, say, say_lines, say_next, say_points, say_table, write_json
-from ampler.core.settings import TargetWord, choice, finite, integer, positive
+from ampler.core.settings import TargetWord, choice, finite, help_text, integer, positive
 from ampler.core.text import table_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MINIMUM_REASONS = {
 
 
 @takes(
-    question=settings_options("difference", "reference", "power", "alpha", power="Power of the tests. [default: 0.8]"),
+    question=settings_options("difference", "reference", "power", "alpha"),
     tests=settings_options(
         *("test", "alternative", "statistic", "better", "formula", "floor", "shift", "margin", "se", "budget"),
         *("estimate", "guard", "weights"),
@@ -49,25 +49,20 @@ MINIMUM_REASONS = {
 )
 def advise(
     *,
-    detect: Annotated[float, NumberOption(help="Smallest difference of interest, e.g. 0.02 for 2 %.")],
+    detect: Annotated[float, NumberOption(help=help_text("detect"))],
     file: Annotated[
         Path | None,
         typer.Argument(metavar="[PILOT.CSV|STUDY.DB]", help="Pilot or old results; without it, a rule of thumb."),
     ] = None,
     question: Options,
-    target: Annotated[
-        str | None,
-        Option(
-            metavar="NAME|N", help="Power to plan for: mean, median, worst, best, or in N comparisons. [default: mean]"
-        ),
-    ] = None,
+    target: Annotated[str | None, Option(metavar="NAME|N", help=help_text("target"))] = None,
     tests: Options,
     start: Annotated[int | None, IntegerOption(help="Initial runs per algorithm. [default: 10]")] = None,
-    available: Annotated[int | None, IntegerOption(help="Number of available instances.")] = None,
+    available: Annotated[int | None, IntegerOption(help=help_text("available"))] = None,
     cost: Annotated[
         list[str] | None, Option(metavar="NAME=COST", help="Cost of one run of an algorithm; repeatable.")
     ] = None,
-    instance_cost: Annotated[float | None, NumberOption(help="Cost of one more instance, in runs.")] = None,
+    instance_cost: Annotated[float | None, NumberOption(help=help_text("instance_cost"))] = None,
     effect: Annotated[float | None, NumberOption(help="Without a pilot: effect size d of --detect.")] = None,
     table: Options,
     explain: Annotated[bool, Option("--explain", help="Show the cost curve and the variances in detail.")] = False,

@@ -13,7 +13,7 @@ import typer
 from ampler.app import load_matplotlib
 from ampler.app.cli.options import IntegerOption, JsonOption, NumberOption, text_or_integer, usage_errors
 from ampler.app.cli.output import WrongUsage, note, say, say_next, say_points, say_table, write_json
-from ampler.core.settings import Alternative, Test, declared
+from ampler.core.settings import DESIGN, Alternative, Test, declared, help_text
 from ampler.core.text import table_of
 
 if TYPE_CHECKING:
@@ -30,21 +30,17 @@ MAX_PROFILE = 1000  # comparisons up to which the JSON document lists every leve
 
 @usage_errors()
 def design(
-    algorithms: Annotated[int | None, IntegerOption(help="Number of algorithms.")] = None,
+    algorithms: Annotated[int | None, IntegerOption(help=help_text("algorithms", DESIGN))] = None,
     vs_one: Annotated[
         bool | None, Option("--vs-one/--vs-all", help="Compare all algorithms with one reference, or all pairs.")
     ] = None,
     comparisons: Annotated[int | None, IntegerOption(help="Number of comparisons, if neither scheme fits.")] = None,
-    instances: Annotated[int | None, IntegerOption(help="Number of instances.")] = None,
-    effect: Annotated[
-        float | None, NumberOption(help="Standardised smallest difference of interest (d = mean / SD over instances).")
-    ] = None,
-    power: Annotated[float | None, NumberOption(help="Power of the tests, e.g. 0.8.")] = None,
-    difference: Annotated[float | None, NumberOption(help="Effect as a raw difference; needs --sd.")] = None,
-    sd: Annotated[float | None, NumberOption(help="Between-instance SD of the true differences.")] = None,
-    se: Annotated[
-        float | None, NumberOption(help="Standard error of the difference on one instance, from its runs.")
-    ] = None,
+    instances: Annotated[int | None, IntegerOption(help=help_text("instances"))] = None,
+    effect: Annotated[float | None, NumberOption(help=help_text("effect"))] = None,
+    power: Annotated[float | None, NumberOption(help=declared()["power"].help)] = None,
+    difference: Annotated[float | None, NumberOption(help=help_text("difference", DESIGN))] = None,
+    sd: Annotated[float | None, NumberOption(help=help_text("sd"))] = None,
+    se: Annotated[float | None, NumberOption(help=DESIGN["se"][1].help)] = None,
     non_inferior: Annotated[
         float | None,
         NumberOption(help="Non-inferiority margin, for no true difference; needs --sd."),
@@ -54,26 +50,16 @@ def design(
         str,
         Option(metavar="NAME|N", help="Power to plan for: mean, median, worst, best, simulated, or in N comparisons."),
     ] = "mean",
-    alternative: Annotated[
-        Alternative, Option(help="Alternative hypothesis; one-sided tests need --vs-one.")
-    ] = "two-sided",
+    alternative: Annotated[Alternative, Option(help=declared()["alternative"].help)] = "two-sided",
     test: Annotated[Test, Option(help=declared()["test"].help)] = "t",
-    correction: Annotated[Literal["holm", "bonferroni"], Option(help="Correction for multiple comparisons.")] = "holm",
-    available: Annotated[
-        int | None, IntegerOption(help="Instances that you have: adds the effect that they detect.")
-    ] = None,
-    runs: Annotated[int | None, IntegerOption(help="Runs per algorithm and instance; adds the cost.")] = None,
-    seconds: Annotated[float | None, NumberOption(help="Seconds per run; adds the time.")] = None,
-    workers: Annotated[int | None, IntegerOption(help="Parallel runs; divides the time.")] = None,
-    looks: Annotated[
-        str | None, Option(metavar="N", help="Number of interim analyses (looks), or their shares: 0.4,0.7,1.")
-    ] = None,
-    per_cluster: Annotated[
-        int | None, IntegerOption(help="Instances per cluster, if instances belong together.")
-    ] = None,
-    icc: Annotated[
-        float | None, NumberOption(help="Intraclass correlation of the differences in a cluster, 0 to 1.")
-    ] = None,
+    correction: Annotated[Literal["holm", "bonferroni"], Option(help=DESIGN["correction"][1].help)] = "holm",
+    available: Annotated[int | None, IntegerOption(help=help_text("available"))] = None,
+    runs: Annotated[int | None, IntegerOption(help=help_text("runs"))] = None,
+    seconds: Annotated[float | None, NumberOption(help=help_text("seconds"))] = None,
+    workers: Annotated[int | None, IntegerOption(help=DESIGN["workers"][1].help)] = None,
+    looks: Annotated[str | None, Option(metavar="N", help=help_text("looks"))] = None,
+    per_cluster: Annotated[int | None, IntegerOption(help=help_text("per_cluster"))] = None,
+    icc: Annotated[float | None, NumberOption(help=help_text("icc"))] = None,
     assurance: Annotated[float | None, NumberOption(help="Probability of success; needs --effect-sd.")] = None,
     effect_sd: Annotated[float | None, NumberOption(help="Uncertainty of the effect (SD), in its unit.")] = None,
     margin: Annotated[float | None, NumberOption(help="Differences up to this are too small to matter.")] = None,

@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 
 from ampler.app.cli.output import PROBLEM, WRONG_USAGE, WrongUsage
 from ampler.core.errors import InvalidInput
-from ampler.core.settings import MOST_WORKERS, READING, declared, help_text, types
+from ampler.core.settings import MOST_WORKERS, READING, choices, declared, help_text, types
 from ampler.core.text import shortened, split_names
 
 if TYPE_CHECKING:
@@ -42,12 +42,6 @@ GROUPS = {  # of the options on a help page, by the names of the parameters; oth
     "How the runs were made": "se budget start precision runs same timeout workers seconds cost instance_cost",
 }
 MANY_OPTIONS = 15  # from which a help page has groups
-CHOICES = {  # that have no default, as options
-    "difference": "--difference simple (a - b), percent (of the reference or the grand mean) or ratio (a / b)",
-    "better": "--better lower or --better higher (which values are better, not implied by their name)",
-    "on_failure": "--on-failure drop, --on-failure penalty=VALUE or --on-failure par=K (K times the cutoff)",
-}
-
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document.")]
 ResultsFiles = Annotated[
     list[Path],
@@ -95,7 +89,7 @@ IntegerOption = partial(Option, parser=as_integer, metavar="N")
 StoreOption = Annotated[
     Path | None, Option(metavar="FILE", help="Results file. [default: study.db, named like study.toml]")
 ]
-WorkersOption = Annotated[int | None, IntegerOption(help="Number of parallel runs. [default: one per core]")]
+WorkersOption = Annotated[int | None, IntegerOption(help=help_text("workers"))]
 
 
 class GroupedCommand(TyperCommand):
@@ -168,10 +162,10 @@ def takes(**slots: Sequence[inspect.Parameter]) -> Callable[[Callable[..., None]
     return with_slots
 
 
-def settings_options(*names: str, **help_texts: str) -> list[inspect.Parameter]:
-    """Return the options for these settings of an analysis, or for all; `help_texts` replace the help of some."""
+def settings_options(*names: str) -> list[inspect.Parameter]:
+    """Return the options for these settings of an analysis, or for all."""
     chosen = names or [name for name, setting in declared().items() if setting.option]
-    return [_option(name, _setting_type(name, help_texts.get(name) or help_text(name))) for name in chosen]
+    return [_option(name, _setting_type(name)) for name in chosen]
 
 
 def reading_options(*, leave_out: Sequence[str] = ()) -> list[inspect.Parameter]:
@@ -179,13 +173,15 @@ def reading_options(*, leave_out: Sequence[str] = ()) -> list[inspect.Parameter]
     options = []
     for name, (kind, setting) in READING.items():
         if kind.startswith("bool"):
-            flag = Option(f"--{name.replace('_', '-')}", help=setting.help)
+            flag = Option(f"--{name.replace('_', '-')}", help=help_text(name))
             options.append(_option(name, Annotated[bool, flag], default=False))
         elif kind.startswith("float"):
-            options.append(_option(name, Annotated[float | None, NumberOption(help=setting.help)]))
+            options.append(_option(name, Annotated[float | None, NumberOption(help=help_text(name))]))
         else:
             texts = list[str] if name == "where" else str
-            options.append(_option(name, Annotated[texts | None, Option(metavar=setting.metavar, help=setting.help)]))
+            options.append(
+                _option(name, Annotated[texts | None, Option(metavar=setting.metavar, help=help_text(name))])
+            )
     return [option for option in options if option.name not in leave_out]
 
 
@@ -198,9 +194,9 @@ def _option(name: str, annotation: Any, default: Any = None) -> inspect.Paramete
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _setting_type(name: str, help: str) -> Any:
+def _setting_type(name: str) -> Any:
     """The type of a setting's option; it may always be left out."""
-    kind = types()[name]
+    kind, help = types()[name], help_text(name)
     kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
     if float in kinds:
         return Annotated[float | None, NumberOption(help=help)]
@@ -208,12 +204,11 @@ def _setting_type(name: str, help: str) -> Any:
         return Annotated[int | None, IntegerOption(help=help)]
     if str in kinds:
         return Annotated[str | None, Option(metavar=declared()[name].metavar, help=help)]
-    words = "|".join(get_args(kind))
 
     def as_word(text: str) -> str:  # no partial, which has no name; typer 0.19 asks for one
         return _as_word(name, text)
 
-    return Annotated[str | None, Option(parser=as_word, metavar=f"<{words}>", help=help)]
+    return Annotated[str | None, Option(parser=as_word, metavar=f"<{'|'.join(choices(name))}>", help=help)]
 
 
 # texts as values --------------------------------------------------------------------------------------------------
@@ -310,9 +305,12 @@ def _missing_text(results: Results, missing: Mapping[str, str]) -> str:
     positive = bool((results.runs.value[results.runs.ok] > 0).all())
     examples = {"difference": "ratio" if positive else "simple", "better": "lower", "on_failure": "drop"}
     command = shlex.join(["ampler", *sys.argv[1:], *as_command_line({name: examples[name] for name in missing})])
-    reasons = {"on_failure": f": {failed_text(results.runs)}"} if "on_failure" in missing else {}
-    choices = (f"• {CHOICES[name]}{reasons.get(name, '')}" for name in missing)
-    lines = [*results.lines(), "These choices have no default:", *choices, "A complete command:", command]
+    reasons = {"on_failure": f" {failed_text(results.runs).capitalize()}."} if "on_failure" in missing else {}
+    needed = (
+        f"• --{name.replace('_', '-')} {'|'.join(choices(name)) or 'POLICY'}  {help_text(name)}{reasons.get(name, '')}"
+        for name in missing
+    )
+    lines = [*results.lines(), "These choices have no default:", *needed, "A complete command:", command]
     return "choose how to compare.\n" + "\n".join(lines)
 
 

@@ -16,32 +16,23 @@ from ampler.app.web import pages
 from ampler.app.web.charts import power_chart, ranks_chart
 from ampler.app.web.pages import Query
 from ampler.core.errors import InvalidInput
-from ampler.core.settings import Alternative, TargetWord, Test
+from ampler.core.settings import Alternative, TargetWord, Test, choices
 from ampler.core.text import rounded_up
 from ampler.design import effect_from, n_comparisons
 from ampler.design.instances import Cost
 from ampler.design.text import Ask, Hint
-from ampler.stats.paired import TESTS
 
 MIN_RANKS = 2  # for which a chart by rank shows something
 MAX_ALGORITHMS = 500  # all with all are then 124,750 comparisons
 MAX_INSTANCES = 10**7
 MAX_RUNS = 10**9
 LOOKS = (2, 3, 4, 5, 6)  # more are seldom worth their work
-ALTERNATIVES = {"two-sided": "two-sided", "less": "first is less", "greater": "first is greater"}
-TARGETS = {
-    "mean": "mean power of the tests",
-    "median": "median power",
-    "worst": "power of the strictest test",
-    "best": "power of the mildest test",
-    "number": "power in this many tests:",
-}
 CHOICES: dict[str, Collection[str]] = {
     "versus": ("one", "all"),
     "unit": ("sd", "own"),
     "target": (*get_args(TargetWord), "number"),
-    "test": TESTS,
-    "alternative": get_args(Alternative),
+    "test": choices("test"),
+    "alternative": choices("alternative"),
 }
 LIMITS = {
     "algorithms": (2, MAX_ALGORITHMS),
@@ -58,15 +49,11 @@ def calculator(request: Request) -> Response:
     """Show the form and the answer; it works without scripts."""
     query = dict(request.query_params)
     answer = _answer_or_problem(query)
-    choices = {
-        "tests": [(name, row.label) for name, row in TESTS.items()],
-        "alternatives": [(name, ALTERNATIVES[name]) for name in get_args(Alternative)],
-        "targets": list(TARGETS.items()),
-        "looks": LOOKS,
-        "most_algorithms": MAX_ALGORITHMS,
-    }
-    status = 422 if answer["problem"] else 200
-    return pages.page("design.html", status=status, here="plan", state=field_texts(query), choices=choices, **answer)
+    status, lists = (
+        422 if answer["problem"] else 200,
+        {"targets": CHOICES["target"], "numbers_of_looks": [*map(str, LOOKS)]},
+    )
+    return pages.page("design.html", status=status, here="plan", state=field_texts(query), **lists, **answer)
 
 
 def calculator_answer(request: Request) -> Response:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -18,7 +18,18 @@ from starlette.responses import HTMLResponse, Response
 
 from ampler import __version__
 from ampler.core.errors import AmplerError, InvalidInput
-from ampler.core.settings import DIFFERENCE_ALIASES, canonical_difference, choice, finite, integer, types
+from ampler.core.settings import (
+    DESIGN,
+    DIFFERENCE_ALIASES,
+    canonical_difference,
+    choice,
+    choices,
+    finite,
+    help_text,
+    integer,
+    label,
+    types,
+)
 from ampler.core.text import count, digits, render_for_browser, short_duration, shortened, split_names
 from ampler.report.resources import environment, template_text
 from ampler.report.theme import tokens_css
@@ -60,6 +71,7 @@ def templates() -> Environment:
     """Return the templates; everything in them is escaped unless it is markup of our own."""
     result = environment(_template)
     result.globals |= {"version": __version__, "sections": SECTIONS, "static": static_address}
+    result.globals |= {"label": label, "help_text": help_text, "choices_of": choices, "DESIGN": DESIGN}
     result.filters |= {"digits": digits, "count": count, "short_duration": short_duration}
     result.filters |= {"short_time": short_time, "end_time": end_time, "error": error_text}
     return result
@@ -190,9 +202,9 @@ def setting_in(query: Query, name: str) -> Any:
     ('ratio', 0.1)
     """
     kind = types()[name]
-    if get_origin(kind) is Literal:
+    if words := choices(name):
         aliases = DIFFERENCE_ALIASES if name == "difference" else ()
-        return canonical_difference(choice_in(query, name, (*get_args(kind), *aliases)))
+        return canonical_difference(choice_in(query, name, (*words, *aliases)))
     return number_in(query, name) if float in (kind, *get_args(kind)) else text_in(query, name)
 
 
@@ -211,29 +223,13 @@ def number_text(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-ROLES = {  # what a column can be
-    "algorithm": "names the algorithm",
-    "instance": "names the instance",
-    "value": "is the value",
-    "compared": "values of an algorithm",
-    "group": "describes instances",
-    "ignored": "is ignored",
-}
-OPTIONS = {  # of an analysis, by the role that they give to a column
+ROLES = {  # what a column can be, with the option that says so
     "algorithm": "algorithm",
     "instance": "instance",
+    "value": "value",
     "compared": "algorithms",
-    "ignored": "ignore",
     "group": "describing",
-}
-LABELS = {name: name.capitalize() for name in ("difference", "test", "alternative", "margin", "metric")} | {
-    "statistic": "Of the runs, the",
-    "reference": "Compared with",
-    "better": "Better is",
-    "on_failure": "Failed runs",
-    "decimal": "Decimal mark",
-    "value": ROLES["value"],
-    **{option: ROLES[role] for role, option in OPTIONS.items()},
+    "ignored": "ignore",
 }
 SETTINGS = ("difference", "better", "reference", "test", "alternative", "statistic", "alpha", "margin", "on_failure")
 COLUMNS = ("algorithm", "instance", "value", "metric", "ignore", "algorithms", "describing", "decimal")
@@ -295,7 +291,7 @@ def as_sentence(problem: object) -> str:
     >>> as_sentence("effect must be positive"), as_sentence("runs.csv is empty")
     ('Effect must be positive.', 'runs.csv is empty.')
     """
-    text = render_for_browser(problem.message, LABELS) if isinstance(problem, AmplerError) else str(problem)
+    text = render_for_browser(problem.message, label) if isinstance(problem, AmplerError) else str(problem)
     begins_with_file = "." in text.partition(" ")[0].rstrip(".")
     return f"{text[:1] if begins_with_file else text[:1].upper()}{text[1:].rstrip('.')}."
 

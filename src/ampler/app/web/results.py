@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,7 +25,7 @@ from ampler.app.web import pages
 from ampler.app.web.pages import COLUMNS, MAX_LENGTH, SETTINGS, AnalysisForm, NotThere
 from ampler.app.web.studies import FileStatus, file_status
 from ampler.core.errors import AmplerError
-from ampler.core.settings import Settings, types
+from ampler.core.settings import Settings, defaults
 from ampler.core.text import listed, printable
 from ampler.report import Subject, subject_of
 from ampler.stats.paired import TESTS
@@ -45,7 +45,6 @@ ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # always the same: the same figures give the s
 STATISTICS = ("mean", "median", "geometric-mean", "trimmed-mean", "rate")
 MAX_PAIRS = 500  # in the list to choose from
 VERDICT_TABLES = (("CSV", "comparisons.csv"), ("LaTeX", "comparisons.tex"))
-DEFAULTS = {"test": "t", "alternative": "two-sided", "statistic": "mean", "alpha": 0.05, "margin": None}
 _analysing, _drawing = threading.Lock(), threading.RLock()
 
 
@@ -99,14 +98,12 @@ def results_view(request: Request, source_of: Callable[[Request], ResultsSource]
     source, query = source_of(request), dict(request.query_params)
     name = query.get("view", "findings")
     name = name if name in VIEWS else "findings"
-    choices: dict[str, Any] = {name: get_args(types()[name]) for name in ("difference", "better", "alternative")}
-    choices |= {"test": [(name, row.label) for name, row in TESTS.items()], "statistic": STATISTICS}
     frame: dict[str, Any] = {
         "here": "studies" if source.is_study else "results",
         "source": source,
         "form": {name: query.get(name, "")[:MAX_LENGTH] for name in (*SETTINGS, *COLUMNS)},
         "columns": {name: query[name] for name in COLUMNS if query.get(name)},
-        "choices": choices,
+        "options": {"statistic": STATISTICS},
     }
     try:
         form = AnalysisForm.of(query)
@@ -119,6 +116,7 @@ def results_view(request: Request, source_of: Callable[[Request], ResultsSource]
         "view": name,
         "links": [(key, title, form.address(source.home, view=key)) for key, (title, _) in VIEWS.items()],
         "analysis": results.analysis,
+        "options": {"statistic": STATISTICS, "reference": [row.algorithm for row in results.analysis.algorithms]},
         "measure": measure_text(results.analysis),
         "chosen": _exploration_warning(results, form),
     }
@@ -130,7 +128,7 @@ def _exploration_warning(results: AnalysisFiles, form: AnalysisForm) -> str:
     from ampler.core.settings import question_settings
 
     origin = results.subject.origin
-    changed = [] if origin is None else form.changes(DEFAULTS | question_settings(origin.plan.question))
+    changed = [] if origin is None else form.changes(defaults() | question_settings(origin.plan.question))
     if not changed:
         return ""
     names = listed((name.replace("_", " ") for name in changed), 5)

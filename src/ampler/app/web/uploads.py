@@ -22,7 +22,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from ampler.app.web.pages import OPTIONS, ROLES, AnalysisForm, NotThere, as_sentence, page
+from ampler.app.web.pages import ROLES, AnalysisForm, NotThere, as_sentence, page
 from ampler.app.web.results import ResultsSource
 from ampler.core.errors import AmplerError, InvalidData, InvalidInput
 from ampler.core.text import in_bytes, join_names
@@ -203,7 +203,7 @@ def column_options(table: ColumnRoles, chosen: dict[str, str]) -> dict[str, str]
         raise InvalidInput(f"one column is the value, got {len(values)}: {', '.join(values[:5])}; ignore all but one")
     described = table.having("group")  # these describe instances anyway
     changed["group"] = tuple(name for name in changed.get("group", ()) if name not in described)
-    options = {OPTIONS[role]: join_names(names) for role, names in changed.items() if names}
+    options = {ROLES[role]: join_names(names) for role, names in changed.items() if names}
     return options | ({"value": values[0]} if values else {})
 
 
@@ -211,7 +211,7 @@ def upload_source(request: Request) -> ResultsSource:
     """Return the file that an address names, as results."""
     upload, query = _upload(request), dict(request.query_params)
     home = f"/results/{upload.key}/analysis"
-    columns = {name: query[name] for name in (*OPTIONS.values(), "value", "decimal", "metric") if query.get(name)}
+    columns = {name: query[name] for name in (*ROLES.values(), "decimal", "metric") if query.get(name)}
     where = AnalysisForm.of(columns).address(f"/results/{upload.key}")
     return ResultsSource(upload.path, home, upload.name, upload.name, (upload.name, where), is_study=False)
 
@@ -223,7 +223,7 @@ def _upload(request: Request) -> Upload:
 
 def _columns(form: AnalysisForm) -> Columns:
     values: dict[str, Any] = {name: value for name, value in form.reading.items() if name != "on_failure"}
-    values |= {name: tuple(values[name]) for name in OPTIONS.values() if name in values}
+    values |= {name: tuple(values[name]) for name in ROLES.values() if name in values and name != "value"}
     return Columns(**values)
 
 

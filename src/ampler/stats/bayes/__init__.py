@@ -1,4 +1,4 @@
-"""How probable is it? Bayesian conclusions from differences on instances, next to the tests and never instead. Pure.
+"""Bayesian conclusions from differences on instances, in addition to the tests. Pure.
 
 In reading order:
 

@@ -144,7 +144,7 @@ def tau_posterior(differences: Floats, errors: Floats) -> TauPosterior:
     """Return the posterior of τ, and of μ given τ, by the trapezoid rule on the logarithm of τ."""
     centre = float(np.median(differences))
     scale = max(float(np.ptp(differences)), float(errors.max()))
-    y, se = (differences - centre) / scale, errors / scale  # divided before they are squared: 1e-200 stays a number
+    y, se = (differences - centre) / scale, errors / scale  # divided before squaring, so that 1e-200 does not underflow
     model = _Model(y, se * se)
     low, high = log(SMALLEST), log(LARGEST if len(y) >= FEW else LARGEST_OF_FEW)
     for count in SCANS:
@@ -157,7 +157,7 @@ def tau_posterior(differences: Floats, errors: Floats) -> TauPosterior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Model:
-    """The data in units of their own, around their median."""
+    """The data, centred at the median and scaled."""
 
     y: Floats
     squared_errors: Floats
@@ -298,19 +298,19 @@ def _precisions(step: float) -> tuple[Floats, Floats]:
 Model = Literal["normal", "robust"]
 
 FEWEST = 3  # instances
-IDENTIFIED = 0.5  # τ counts as seen if it is below half the runs' error with less than this probability
+IDENTIFIED = 0.5  # τ is identified if P(τ < half the error of the runs) is below this
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """What is known of one comparison: the mean over instances, and a new instance of the same kind."""
+    """Posterior of one comparison: the mean over instances, and a new instance of the same kind."""
 
     mean: float
     interval: Interval
     areas: Areas
     new_interval: Interval
     new_areas: Areas
-    effect: tuple[float, float, float] | None  # mean/τ: median and interval; None where τ cannot be told from run noise
+    effect: tuple[float, float, float] | None  # mean/τ: median and interval; None where τ is not identified
     tau: float  # posterior mean of the standard deviation between instances
     margin: float
     weights: Weights
@@ -355,7 +355,7 @@ def posterior(
         robust = robust_posterior(y, se)
         one, other = ((robust.interval(level, new=new), robust.areas(margin, new=new)) for new in (False, True))
         return Posterior(robust.mean, *one, *other, None, robust.tau_mean, margin, weights, model, level)
-    largest = float(se.max())  # their typical error is the root of the mean square, at any magnitude
+    largest = float(se.max())  # root mean square of the errors, at any magnitude
     typical = largest * math.sqrt(float(np.mean((se / largest) ** 2))) if largest > 0 else 0.0
     fit = tau_posterior(y, np.full(len(y), typical)) if weights == "equal" else tau_posterior(y, se)
     mean, new = fit.mean(), fit.new_instance()

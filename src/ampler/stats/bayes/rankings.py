@@ -20,9 +20,9 @@ from ampler.core.settings import Better
 
 NEWTON_STEPS = 200
 MODE_FOUND = 1e-22  # squared Newton decrement
-FREEDOM = 20  # of the t distribution that draws are taken from
-DRAWS = 20_000  # unless said
-BLOCK = 512  # draws at once
+FREEDOM = 20  # degrees of freedom of the proposal distribution
+DRAWS = 20_000  # default
+BLOCK = 512  # draws per block
 TOGETHER = 8  # factors multiplied before one logarithm is taken
 LARGEST_TIE = 8  # up to here every order of a tie counts; beyond, this many pairs of a random order and its reverse
 RANDOM_ORDERS = 64
@@ -32,13 +32,13 @@ FEWEST_EFFECTIVE = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankPosterior:
-    """What the rankings say; algorithms in the order of the table's columns."""
+    """Posterior of the rankings; algorithms in the order of the table's columns."""
 
     win: Floats  # E[w]: the chance to be first on an instance
     best: Floats  # P(w is the largest)
     better: Floats  # P(w_row > w_column), 0 on the diagonal
     pair: Floats  # E[w_row/(w_row + w_column)]: the chance to be ahead on an instance
-    effective: float  # draws that count, of those taken
+    effective: float  # effective sample size
     log_mode: Floats  # of the weights, around their mean
 
 
@@ -82,7 +82,7 @@ class _Model:
         theta = np.zeros(len(self.gains))
         for _ in range(NEWTON_STEPS):
             gradient, curvature = self._derivatives(theta)
-            step = np.linalg.solve(curvature + 1.0, gradient)  # the constant fills the direction that does not matter
+            step = np.linalg.solve(curvature + 1.0, gradient)  # regular in the direction of equal shifts
             if float(gradient @ step) < MODE_FOUND:
                 break
             theta = theta + step / max(1.0, float(np.abs(step).max()))
@@ -129,7 +129,7 @@ def _model(values: Floats, prior: float, seed: int) -> _Model:
             raise InvalidData("the rankings have too many ties for a posterior; compare fewer algorithms")
         gains[[index for group in groups for index in group]] += 1
     for index in range(algorithms):
-        gains[index] -= pooled.pop(1 << index, 0.0)  # the last place is nobody's merit
+        gains[index] -= pooled.pop(1 << index, 0.0)  # the last place carries no information
     sets = np.array([[members >> index & 1 for index in range(algorithms)] for members in pooled], dtype=float)
     return _Model(gains, sets.reshape(-1, algorithms), np.array(list(pooled.values()), dtype=float), prior)
 
@@ -145,7 +145,7 @@ def _sets(groups: list[list[int]], rng: np.random.Generator) -> Iterator[tuple[i
 
 
 def _rests(bits: list[int], rng: np.random.Generator) -> Iterator[tuple[int, float]]:
-    """What is left of a tie when some of it have taken their places: every subset, or those of random orders."""
+    """The remaining members of a tie after each place is taken: every subset, or those of random orders."""
     size, everything = len(bits), sum(bits)
     if size <= LARGEST_TIE:
         for chosen in range(size):
@@ -185,7 +185,7 @@ def _weighted(model: _Model, mode: Floats, curvature: Floats, draws: int, rng: n
 def _proposals(mode: Floats, curvature: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draws (columns) with Σθ = 0 and their log density, but for a constant."""
     values, vectors = np.linalg.eigh(curvature)
-    dimension = len(mode) - 1  # the first direction moves all alike
+    dimension = len(mode) - 1  # the first direction shifts all weights equally
     spread = vectors[:, 1:] / np.sqrt(values[1:])
     scaled = rng.standard_normal((dimension, draws)) / np.sqrt(rng.chisquare(FREEDOM, draws) / FREEDOM)
     squared = np.einsum("ij,ij->j", scaled, scaled)

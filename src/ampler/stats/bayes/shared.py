@@ -1,4 +1,4 @@
-"""The posterior of many comparisons that share a prior: how large differences are is learnt from all of them. Pure.
+"""Hierarchical posterior of many comparisons: all of them inform the scale of the differences. Pure.
 
 Differences to one reference are β₀ − β_k with β ~ N(0, ω²), so the true means are N(0, ω²(I + 11ᵀ)) and the observed
 ones N(means, Σ). After one change of coordinates everything is normal given ω, and ω is one-dimensional.
@@ -24,7 +24,7 @@ FEWEST = 4  # instances: the covariance of the means needs N − 3 degrees of fr
 
 @dataclass(frozen=True, slots=True)
 class SharedPosterior:
-    """What is known of one comparison, given all of them."""
+    """Posterior of one comparison, given all comparisons."""
 
     mean: float  # of the posterior
     interval: Interval
@@ -33,7 +33,7 @@ class SharedPosterior:
 
 @dataclass(frozen=True, slots=True)
 class SharedFit:
-    """All comparisons of a family, and how far apart the algorithms are."""
+    """Posteriors of a family of comparisons, and the spread of the algorithms."""
 
     comparisons: tuple[SharedPosterior, ...]
     omega: float  # posterior mean of the standard deviation of the algorithms' levels

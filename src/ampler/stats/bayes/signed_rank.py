@@ -14,8 +14,8 @@ import numpy as np
 from ampler.core.arrays import Codes, Floats
 from ampler.stats.bayes.posterior import Areas
 
-DRAWS = 50_000  # unless said
-BLOCK = 1024  # draws at once: their weights fit into the processor's cache
+DRAWS = 50_000  # default
+BLOCK = 1024  # draws per block: their weights fit into the processor's cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ def _block(ends: tuple[Limits, Limits], pseudo: int, rng: np.random.Generator, p
     weights = rng.standard_exponential((size, BLOCK))
     weights[pseudo] = rng.standard_gamma(prior, BLOCK)
     sums = np.zeros((size + 1, BLOCK))
-    for row in range(size):  # many times quicker than cumsum along this axis
+    for row in range(size):  # much faster than cumsum along this axis
         np.add(sums[row], weights[row], out=sums[row + 1])
     square = sums[-1] ** 2
     less, not_more = (_below(weights, sums, limits) / square for limits in ends)

@@ -1,18 +1,18 @@
 """Paired tests on the differences of pairs over the instances, each one row of a table. Pure.
 
-* `contract`: what a row says: words, hypothesis, citation, estimand, efficiency, questions to the differences
+* `contract`: the fields of a row: names, hypothesis, citation, estimand, efficiency, functions of the differences
 * `student`, `wilcoxon`, `sign`: the tests
 * `bounds`: p-values from tails, and intervals that say what level they really have
 * `missing`: differences that a pair lacks on some instances
 * `family`: comparisons tested one by one and held together by Holm
 * `resampled`: tests that judge all comparisons together by resampling the instances
 
-Everything that tells one test from another stands in its row. Rooms above ask the row and never the name, so that a new
-test is a file here, a row below, and its name in `core.settings.Test`. This room may import `core` and the rest of
+Everything specific to a test stands in its row. Other packages use the row and never the name, so that a new
+test is a file here, a row below, and its name in `core.settings.Test`. This package may import `core` and the rest of
 `stats` that is not built on it (`holm`, `location`).
 
-A family of comparisons is asked through `family_verdict`. Most tests look at one pair at a time: then `family` of the
-row stays empty and `holm_family` holds the family together (Holm's step-down on the p-values, Bonferroni's joint
+`family_verdict` tests a family of comparisons. Most tests use one pair at a time: then `family` of the
+row stays empty and `holm_family` controls the family (Holm's step-down on the p-values, Bonferroni's joint
 intervals). A test that needs all comparisons at once, as resampling the instances of the whole matrix does, brings its
 own: a callable that takes the matrix (instances in rows, pairs in columns; NaN where a pair lacks an instance, and each
 pair then uses those it has), the alternative and the family-wise alpha, and returns a `contract.FamilyVerdict`:
@@ -151,13 +151,13 @@ SINGLE_TESTS = named([row.name for row in _ROWS if row.family is None])  # one c
 _NORMAL_TIES: dict[str, Any] = {
     name: partial(getattr(wilcoxon, name), exact_ties=False) for name in ("p_value", "many", "interval")
 }
-_NORMAL = cast(Test, "wilcoxon-normal")  # of studies that were begun with version 0.2 or before
+_NORMAL = cast(Test, "wilcoxon-normal")  # for studies begun with version 0.2 or earlier
 _EARLIER: Mapping[Test, PairedTest] = {_NORMAL: replace(TESTS["wilcoxon"], name=_NORMAL, **_NORMAL_TIES)}
 _OF_RUNS = (  # on one instance
     Estimand("shift", words="in the median of all differences between two runs", tex="shift"),
     Estimand("difference", words="in the statistic compared", tex="difference"),
 )
-ESTIMANDS: Mapping[str, Estimand] = {  # by what results call them
+ESTIMANDS: Mapping[str, Estimand] = {  # by their names in results
     estimand.name: estimand for estimand in (*(row.estimand for row in _ROWS), *_OF_RUNS)
 }
 
@@ -174,7 +174,7 @@ def paired_test(test: Test) -> PairedTest:
 
 
 def family_verdict(differences: Floats, *, test: Test, alternative: Alternative, alpha: float) -> FamilyVerdict:
-    """Test every column of the differences, and hold the family-wise error of all of them at alpha.
+    """Test every column of the differences with family-wise error rate alpha.
 
     A column is NaN on the instances that its pair lacks.
 

@@ -1,4 +1,4 @@
-"""What a paired test is: its row, its bounds, and families of comparisons, also with missing differences. Pure.
+"""Contract of a paired test: its row, its bounds, and families of comparisons with missing differences. Pure.
 
 A difference that a pair lacks on an instance is NaN; each column is tested by what it has.
 """
@@ -21,7 +21,7 @@ from ampler.stats.holm import StepDown, step_down
 
 
 class Bounds(NamedTuple):
-    """An interval and the level it really has: R narrows it when so few differences cannot reach the level."""
+    """An interval and its achieved level: few differences may not reach the nominal one."""
 
     lower: float
     upper: float
@@ -34,7 +34,7 @@ def one_sided(lower: float, upper: float, alternative: Alternative, level: float
 
 
 def p_of_tails(at_least: Floats, at_most: Floats, alternative: Alternative) -> Floats:
-    """Return p-values from the chances of a statistic at least, and at most, as large as the one that came.
+    """Return p-values from the probabilities of a statistic at least, and at most, as large as observed.
 
     >>> p_of_tails(np.array([0.01]), np.array([0.995]), "two-sided").tolist()
     [0.02]
@@ -56,9 +56,9 @@ def p_of_t(t: Floats | float, freedom: Floats | float, alternative: Alternative)
 
 @dataclass(frozen=True, slots=True)
 class Estimand:
-    """What a test estimates: a difference, or a share of the instances where `axis` names one."""
+    """Estimand of a test: a difference, or a share of the instances where `axis` names one."""
 
-    name: str  # as tables have it
+    name: str  # heading in tables
     words: str  # after the amount, as in "lower by 3 % on average"
     tex: str
     neutral: float = 0.0  # its value where there is no difference
@@ -72,9 +72,9 @@ class Estimand:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What holds a family of comparisons together, in words."""
+    """Texts about the multiplicity correction of a family."""
 
-    name: str  # in a line
+    name: str  # short form
     words: str  # after "held by"
     joint: str  # continues "joint intervals …"
     level: str  # before "level": whose, for intervals at the level of their rank
@@ -95,10 +95,10 @@ HOLM = Procedure(
 
 
 class Many(NamedTuple):
-    """What a test says of many samples at once."""
+    """Results of a test for many samples at once."""
 
     p_values: Floats
-    upward: Bools  # whether the differences speak for "greater"
+    upward: Bools  # whether the differences lean to "greater"
 
 
 class FamilyVerdict(Protocol):
@@ -110,7 +110,7 @@ class FamilyVerdict(Protocol):
 
     @property
     def steps(self) -> StepDown:
-        """What the step-down procedure rejects, with adjusted p-values, ranks and the level of each rank."""
+        """Result of the step-down procedure: rejections, adjusted p-values, ranks and the level of each rank."""
 
     @property
     def intervals(self) -> tuple[Bounds, ...]:
@@ -131,12 +131,12 @@ class TestedFamily:
 
     @cached_property
     def intervals(self) -> tuple[Bounds, ...]:
-        """Those at the level of each rank."""
+        """The intervals at the level of each rank."""
         return self.intervals_at(False)
 
     @cached_property
     def joint_intervals(self) -> tuple[Bounds, ...]:
-        """Those that hold together."""
+        """The simultaneous intervals."""
         return self.intervals_at(True)
 
 
@@ -160,11 +160,11 @@ class PairedTest:
     many: Callable[[Floats, Alternative], Many]
     estimate: Callable[[Floats], float]
     interval: Callable[[Floats, Alternative, float], Bounds]  # the last argument is alpha
-    leaning: Callable[[Floats], float]  # positive where the differences speak for "greater"; quicker than the estimate
+    leaning: Callable[[Floats], float]  # positive where the differences lean to "greater"; faster than the estimate
     when_skewed: Literal["errs", "tests something else", "stays sound"]
     has_exact_p: bool = False  # its smallest p-value follows from the number of instances
-    price: int = 0  # instances that it needs beyond what its efficiency says
-    by_moments: bool = False  # whether mean and standard deviation are all it sees: then simulations need no data
+    price: int = 0  # instances needed in addition to its efficiency
+    by_moments: bool = False  # whether it depends on mean and standard deviation alone: simulations then need no data
     look_back: int = 0  # instances below an answer at which its power, which goes up and down, may be higher again
     family: Callable[[Floats, Alternative, float], FamilyVerdict] | None = None  # (instances × pairs, …, alpha)
     families: Callable[[Floats, Alternative], Many] | None = None  # adjusted p-values: families × pairs × instances
@@ -173,21 +173,21 @@ class PairedTest:
 
     @property
     def plural(self) -> str:
-        """Several of these tests, in words."""
+        """Plural name of the test."""
         return f"{self.words}s"
 
     @property
     def estimate_of(self) -> str:
-        """What the estimate is, in a word."""
+        """Short name of the estimate."""
         return self.estimand.name
 
 
-FEWEST = 2  # differences that a test needs: one alone shows nothing of how they vary
-EVERYTHING = Bounds(-math.inf, math.inf, 1.0)  # what an interval says that knows nothing
+FEWEST = 2  # minimum number of differences for a test
+EVERYTHING = Bounds(-math.inf, math.inf, 1.0)  # the interval without information
 
 
 def present(column: Floats) -> Floats:
-    """Return the differences there are, in their order.
+    """Return the available differences, in their order.
 
     >>> present(np.array([1.5, np.nan, 2.0])).tolist()
     [1.5, 2.0]
@@ -197,7 +197,7 @@ def present(column: Floats) -> Floats:
 
 
 def present_columns(differences: Floats) -> tuple[Floats, ...]:
-    """Return the differences of each pair, without those it lacks."""
+    """Return the available differences of each pair."""
     return tuple(present(column) for column in np.ascontiguousarray(differences.T))
 
 

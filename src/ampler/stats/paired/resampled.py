@@ -1,6 +1,6 @@
 """The bootstrap-t and the sign-flip test as rows of the table: all comparisons at once, one alone, many families. Pure.
 
-The mathematics is that of `stats.resampling`; here it answers as a paired test does.
+It adapts `stats.resampling` to the contract of a paired test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ampler.stats.paired import student
 from ampler.stats.paired.contract import Bounds, FamilyVerdict, Many, TestedFamily
 from ampler.stats.resampling import Family, Steps
 
-FEW_RESAMPLES = 499  # for each of many simulated families: their number, not this one, makes the answer exact
+FEW_RESAMPLES = 499  # resamples for each of many simulated families
 
 Judge = Callable[..., Family]  # bootstrap_t or sign_flip
 Within = Callable[..., Steps]  # their tests of equivalence
@@ -27,7 +27,7 @@ Within = Callable[..., Steps]  # their tests of equivalence
 
 @dataclass(frozen=True)
 class Resampled:
-    """What a resampling test answers; the names are those of every paired test."""
+    """Functions of a resampling test; the names are those of every paired test."""
 
     judge: Judge
     within: Within
@@ -53,7 +53,7 @@ class Resampled:
         return Many(p, differences.mean(axis=-1) > 0)
 
     def family(self, differences: Floats, alternative: Alternative, alpha: float) -> FamilyVerdict:
-        """Judge all comparisons together; the levels are those at which each by itself was judged."""
+        """Test all comparisons together; `levels` are those of the single comparisons."""
         family = self.judge(differences, alternative=alternative, alpha=alpha)
         steps = as_step_down(family.steps)
 
@@ -74,7 +74,7 @@ class Resampled:
 
 
 def as_step_down(steps: Steps) -> StepDown:
-    """Return the steps as Holm's are reported."""
+    """Return the steps in the form of Holm's."""
     return StepDown(steps.ranks, steps.levels, steps.adjusted, steps.rejected)
 
 

@@ -13,7 +13,7 @@ from ampler.stats.paired.contract import Bounds, Many, p_of_tails
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
-    """Return the p-value of as many positive differences under fair coin tosses."""
+    """Return the p-value of the number of positive differences under a fair coin."""
     return float(many(x, alternative).p_values)
 
 

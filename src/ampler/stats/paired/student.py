@@ -1,4 +1,4 @@
-"""The paired t-test. `scipy.stats.ttest_1samp` loses differences of magnitude 1e±300; otherwise it says the same."""
+"""The paired t-test: as `scipy.stats.ttest_1samp`, but also right for differences of magnitude 1e±300."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ampler.stats.paired.contract import Bounds, Many, one_sided, p_of_t
 
 
 def p_value(x: Floats, alternative: Alternative) -> float:
-    """Return the p-value of the t statistic; 1 if all differences are equal, as nothing is known of how they vary."""
+    """Return the p-value of the t statistic; 1 if all differences are equal."""
     p = float(p_of_t(t_statistic(x), len(x) - 1, alternative))
     return 1.0 if math.isnan(p) else p
 
@@ -40,7 +40,7 @@ def estimate(x: Floats) -> float:
     return math.ldexp(mean, exponent)
 
 
-leaning = estimate  # it is quick enough
+leaning = estimate  # fast enough
 
 
 def interval(x: Floats, alternative: Alternative, alpha: float) -> Bounds:

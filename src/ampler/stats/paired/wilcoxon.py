@@ -83,7 +83,7 @@ def interval(x: Floats, alternative: Alternative, alpha: float, *, exact_ties: b
 
 
 def leaning(x: Floats) -> float:
-    """Return how far the sum of the positive ranks lies above what chance gives."""
+    """Return how far the sum of the positive ranks lies above its expectation."""
     nonzero = x[x != 0]
     return _ranked(nonzero).above - len(nonzero) * (len(nonzero) + 1) / 4 if len(nonzero) else 0.0
 

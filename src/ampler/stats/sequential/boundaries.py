@@ -37,7 +37,7 @@ class Spending:
         return self.kind if self.shape is None else f"{self.kind}{self.shape:g}"
 
     def spent(self, level: float, fractions: Floats) -> Floats:
-        """Return how much of a two-sided level may be used up at each share of the instances."""
+        """Return the part of a two-sided level that is spent at each share of the instances."""
         shape = self.shape or 0.0
         if self.kind == "OF":  # both sides of a Brownian path that meets a constant
             return np.asarray(4 * ndtr(ndtri(level / 4) / np.sqrt(fractions)))
@@ -61,7 +61,7 @@ def named_spending(name: str) -> Spending:
     shape = float(match[3]) if match[3] else None
     if kind == "KD" and not (shape and 0 < shape < inf):
         raise InvalidDesign(f"the power of a Kim-DeMets spending must be positive, got {shape}: 2 is usual")
-    if kind == "HSD" and not abs(shape or 0.0) <= 500:  # beyond, the exponential is no longer a number
+    if kind == "HSD" and not abs(shape or 0.0) <= 500:  # the exponential overflows beyond
         raise InvalidDesign(f"γ of a Hwang-Shih-DeCani spending must lie within ±500, got {shape}: -4 to 1")
     return Spending(kind, shape)
 
@@ -70,20 +70,20 @@ Sides = Literal[1, 2]
 
 NEWTON_STEPS = 60  # four are usual; the cap only bounds the time of a pathological case
 STEP_DONE = 1e-7  # in the logarithm of a level: the next step would be its square
-SMALLEST_SHARE = 1e-40  # a look that may spend less than this never stops
-FAR = 1e-8  # paths rarer than this share of what any look may spend are not followed
+SMALLEST_SHARE = 1e-40  # an interim analysis that spends less than this never stops
+FAR = 1e-8  # paths rarer than this share of the spending are dropped
 NODES = 80  # 30 to 160 give the same boundaries to 3e-15 with five equal looks
 
 
 class Paths(NamedTuple):
-    """The paths still going on: where they are, and how much probability is there (density times quadrature weight)."""
+    """The continuing paths: their places, and the probability there (density times quadrature weight)."""
 
     nodes: Floats
     weights: Floats
 
 
 def equivalence_levels(spending: Spending, level: float, fractions: Sequence[float]) -> tuple[float, ...]:
-    """Return the one-sided nominal levels of "no relevant difference": half of the two-sided ones at twice the level.
+    """Return the one-sided nominal levels of equivalence: half of the two-sided ones at twice the level.
 
     >>> [round(nominal, 4) for nominal in equivalence_levels(named_spending("KD2"), 0.05, (0.5, 1.0))]
     [0.0125, 0.0446]
@@ -94,7 +94,7 @@ def equivalence_levels(spending: Spending, level: float, fractions: Sequence[flo
 def critical_values(
     nominal: Sequence[float], instances: Sequence[int] | None = None, *, sides: Sides = 2
 ) -> tuple[float, ...]:
-    """Return how large the statistic of each look must be: z, or t when the instances of the looks are given."""
+    """Return the critical value of each interim analysis: z, or t if the numbers of instances are given."""
     tails = np.asarray(nominal, dtype=float) / sides
     limits = -ndtri(tails) if instances is None else -stdtrit(np.asarray(instances) - 1.0, tails)
     return tuple(np.where(tails > 0, limits, inf).tolist())
@@ -111,15 +111,15 @@ def checked_fractions(fractions: Sequence[float]) -> tuple[float, ...]:
 
 
 def spent_shares(spending: Spending, level: float, fractions: Sequence[float], sides: Sides) -> Floats:
-    """Return what may be spent at each look itself."""
+    """Return the level that each interim analysis spends."""
     doubled = 2 / sides
     spent = spending.spent(doubled * level, np.asarray(fractions)) / doubled
-    spent[-1] = level  # but for rounding it is: a single look must have the level to the last digit
+    spent[-1] = level  # up to rounding it is: a single analysis must have the exact level
     return np.diff(spent, prepend=0.0)
 
 
 def _solved_levels(walk: _NormalWalk | _StudentWalk, shares: Floats) -> tuple[float, ...]:
-    """Return the nominal levels with which the walk stops at each look with the probability in `shares`."""
+    """Return the nominal levels at which each interim analysis stops with the probability in `shares`."""
     levels = [float(shares[0]) if shares[0] >= SMALLEST_SHARE else 0.0]
     paths: Paths | None = None
     for look, share in enumerate(shares[1:].tolist(), start=1):
@@ -220,7 +220,7 @@ KINKS_BELOW = 8  # new instances
 
 
 def checked_looks(instances: Sequence[int]) -> tuple[int, ...]:
-    """Return the instances of each look, at least three new ones each."""
+    """Return the instances of each interim analysis, at least three new ones each."""
     looks = tuple(int(n) for n in instances)
     if not looks or any(new < FEWEST_NEW for new in np.diff(looks, prepend=0)):
         raise InvalidDesign(
@@ -232,7 +232,7 @@ def checked_looks(instances: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _StudentWalk:
-    """The cosine u of the differences with a constant, look after look."""
+    """The cosine u of the differences with a constant, at each interim analysis."""
 
     looks: tuple[int, ...]
     sides: Sides
@@ -254,11 +254,11 @@ class _StudentWalk:
         nodes, weights = self._nodes(look, nominal)
         if self.sides == 1:
             return Paths(nodes, weights * self._carried(paths, look, nodes))
-        half = self._carried(paths, look, nodes[len(nodes) // 2 :])  # the other half is its mirror
+        half = self._carried(paths, look, nodes[len(nodes) // 2 :])  # the other half is symmetric
         return Paths(nodes, weights * np.concatenate([half[::-1], half]))
 
     def _carried(self, paths: Paths, look: int, u: Floats) -> Floats:
-        """The density at u of the paths that were continuing at the look before."""
+        """The density at u of the paths that continued at the previous analysis."""
         before, now = self.looks[look - 1], self.looks[look]
         betas, weights = _betas(before, now - before, self.fineness.betas)
         scale = np.sqrt((1 - before / now) * (1 - betas))
@@ -327,7 +327,7 @@ def _tail() -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When the looks come and how they spend: by exact t where the instances are given, else by normal theory.
+    """Schedule of the interim analyses and their spending: exact for t if the instances are given, else normal.
 
     The spending sees the `fractions`, shares of the instances up to 1, also when a look came out with fewer instances
     than it should have. With one side the spending of twice the level is halved, which is how O'Brien and Fleming's
@@ -341,7 +341,7 @@ class Schedule:
 
     @lru_cache(maxsize=8192)  # noqa: B019  # schedules are few and small
     def nominal_levels(self, level: float) -> tuple[float, ...]:
-        """Return the level that the ordinary p-value of each look must meet.
+        """Return the nominal level of the ordinary p-value at each interim analysis.
 
         >>> looks = 24, 35, 47, 58
         >>> schedule = Schedule(named_spending("OF"), tuple(n / 58 for n in looks), looks)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookEvidence:
-    """Looks in rows, comparisons in columns; a p-value is NaN where a comparison has too little to be tested."""
+    """Interim analyses in rows, comparisons in columns; a p-value is NaN where there are too few instances."""
 
     counts: Counts  # instances that both algorithms of the comparison have
     p_values: Floats
@@ -43,7 +43,7 @@ def equivalence_p_values(t: Floats, counts: Counts, effect: float) -> Floats:
     return upper_tail(-np.abs(t), np.maximum(counts - 1, 1), -effect * np.sqrt(counts))
 
 
-SMALLEST = 1e-12  # smaller p-values do not differ significantly
+SMALLEST = 1e-12  # smaller p-values need no distinction
 POINTS = 20  # levels computed, equidistant in the square root of their normal quantile: p-values are good to 4e-5
 
 
@@ -89,7 +89,7 @@ Theory = Literal["student", "normal"]
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceStop:
-    """How "no relevant difference" spends its own level, per comparison."""
+    """Spending of the level of equivalence, per comparison."""
 
     alpha: float = 0.05
     spending: Spending = QUADRATIC
@@ -97,7 +97,7 @@ class EquivalenceStop:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What is fixed before the first look."""
+    """Settings fixed before the first interim analysis."""
 
     looks: tuple[int, ...]  # instances at each look; the last has all of them
     alpha: float = 0.05
@@ -116,11 +116,11 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where one comparison stands."""
+    """State of one comparison."""
 
     verdict: Verdict
-    look: int  # from 1: where it was decided, or the last one so far
-    instances: int  # that it has at that look
+    look: int  # from 1: the analysis that decided it, or the last one so far
+    instances: int  # instances of the comparison at that analysis
     p_sequential: float
     p_adjusted: float  # Holm's, over the sequential p-values of the family
     level: float  # of Holm's rank
@@ -174,7 +174,7 @@ def standings(evidence: LookEvidence, declared: Declared) -> tuple[Standing, ...
 
 
 def needless(pairs: Sequence[tuple[int, int]], verdicts: Sequence[Verdict]) -> tuple[int, ...]:
-    """Return the algorithms none of whose comparisons continues.
+    """Return the algorithms without a continuing comparison.
 
     >>> needless([(0, 1), (0, 2), (1, 2)], ["different", "continue", "different"])
     (1,)
@@ -186,7 +186,7 @@ def needless(pairs: Sequence[tuple[int, int]], verdicts: Sequence[Verdict]) -> t
 
 @dataclass(frozen=True, slots=True)
 class _Timing:
-    """The looks at which one comparison is tested: all of them, unless failures left it too few new instances."""
+    """The interim analyses that test one comparison: all, unless failures left too few new instances."""
 
     looks: int
     used: tuple[int, ...]
@@ -197,7 +197,7 @@ class _Timing:
         return float(self.spread(self.schedule.nominal_levels(level))[look - 1])
 
     def spread(self, nominal: Sequence[float]) -> Floats:
-        """Put values of the used looks in their places; NaN is met by no p-value."""
+        """Put values of the used analyses in their places; no p-value is below NaN."""
         result = np.full(self.looks, np.nan)
         if self.used:
             result[list(self.used)] = nominal
@@ -206,7 +206,7 @@ class _Timing:
 
 @lru_cache(maxsize=4096)
 def _timing(counts: tuple[int, ...], declared: Declared) -> _Timing:
-    """Looks still to come are expected as declared; the level is spent by the instances that are really there."""
+    """Future analyses are expected as declared; the level is spent by the actual numbers of instances."""
     expected = (*counts, *declared.looks[len(counts) :])
     used: list[int] = []
     for look, count in enumerate(expected):
@@ -225,7 +225,7 @@ def _thresholds(timing: _Timing, alpha: float, comparisons: int) -> Floats:
 
 
 def _equivalent(evidence: LookEvidence, declared: Declared, timings: Sequence[_Timing]) -> Bools:
-    """Where the difference is shown to be smaller than the relevant effect."""
+    """Comparisons with a difference shown to be smaller than the relevant effect."""
     observed = evidence.equivalence
     if observed is None or declared.equivalence is None:
         return np.zeros(evidence.p_values.shape, dtype=np.bool_)
@@ -237,7 +237,7 @@ def _equivalent(evidence: LookEvidence, declared: Declared, timings: Sequence[_T
 
 
 def _verdicts(reach: Counts, equivalent: Bools) -> list[tuple[Verdict, int]]:
-    """Look after look: reject as Holm does until nothing changes, then stop what is equivalent."""
+    """At each analysis, reject as Holm does until nothing changes, then stop equivalent comparisons."""
     comparisons = reach.shape[1]
     verdicts: list[tuple[Verdict, int]] = [("continue", len(reach))] * comparisons
     for look, (passed, same) in enumerate(zip(reach, equivalent, strict=True), start=1):
@@ -265,7 +265,7 @@ def _repeated(p_values: Floats, timings: Sequence[_Timing]) -> Floats:
 def interim_inflation(
     skewness: float, schedule: Schedule, level: float, alternative: Alternative = "two-sided"
 ) -> float:
-    """Return how many times more often than it should a comparison is called different at this level and skewness.
+    """Return the inflation of the error rate at this level and skewness.
 
     Each look errs as a t-test on its instances does at its nominal level (`shape.error_inflation`), and what it may
     spend is its weight. An early look has few instances and a strict level, where skewness does most

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from textwrap import wrap
 from typing import Literal
 
 from ampler.core.errors import InvalidInput
 from ampler.core.serialization import write_new_files
+from ampler.core.settings import choices, help_text
 
 Flavour = Literal["python", "command", "irace", "worker"]
 PROGRAMS: Mapping[Flavour, str] = {
@@ -30,13 +33,22 @@ EXECUTABLE = 0o755
 
 def starter(flavour: Flavour) -> dict[str, str]:
     """Return the files of a study to start from: their text by name."""
-    here = files("ampler.study.starters")
     program = PROGRAMS[flavour]
-    algorithms = (here / flavour / "algorithms.toml").read_text(encoding="utf-8")
-    study = (here / "study.toml").read_text(encoding="utf-8").replace("@ALGORITHMS@", algorithms)
-    solve = (here / "solve.py.in").read_text(encoding="utf-8").rstrip("\n")
-    code = (here / flavour / f"{program}.in").read_text(encoding="utf-8").replace("@SOLVE@", solve)
+    study = text_of("study.toml").replace("@ALGORITHMS@", text_of(f"{flavour}/algorithms.toml"))
+    code = text_of(f"{flavour}/{program}.in").replace("@SOLVE@", text_of("solve.py.in").rstrip("\n"))
     return {"study.toml": study.replace("@PYTHON@", _python()), program: code, **_instances()}
+
+
+def text_of(name: str) -> str:
+    """Return a file of this folder; @alpha@ becomes a comment with the text, choices and default of alpha."""
+
+    def comment(mark: re.Match[str]) -> str:
+        text, words = help_text(mark[1]), choices(mark[1])
+        if words and words[-1] not in text:
+            text = f"{text} One of {', '.join(words)}."
+        return "# " + f"\n{' ' * 29}# ".join(wrap(text, 90))
+
+    return re.sub("@([a-z_]+)@", comment, (files("ampler.study.starters") / name).read_text(encoding="utf-8"))
 
 
 def write_starter(folder: Path, flavour: Flavour) -> list[str]:

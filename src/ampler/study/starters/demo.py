@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from itertools import pairwise
 from math import dist
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from ampler.core.errors import InvalidInput
 from ampler.core.serialization import write_new_files
 from ampler.core.text import parameter
+from ampler.study.starters import text_of
 
 City = tuple[float, float]
 Move = tuple[float, Callable[[], None]]  # how much longer the tour becomes, and what makes it so
@@ -71,7 +71,7 @@ def write_study(folder: Path) -> Path:
         if folder.exists() and not folder.is_dir():
             way_out = f"choose another with {parameter('output')}"
             raise InvalidInput(f"the demonstration needs a folder, {folder} is a file; {way_out}")
-        write_new_files({study: (files("ampler.study.starters") / "demo.toml").read_text(encoding="utf-8")})
+        write_new_files({study: text_of("demo.toml")})
     return study
 
 

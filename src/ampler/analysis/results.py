@@ -332,7 +332,7 @@ class Results:
         ]
         columns = [f"Columns: {listed(roles, MAX_COLUMNS)}."] if roles else []
         kinds = ("direction", "table") if columns else ("columns", "direction", "table")
-        notes = [note.sentence for note in self.notes if note.kind in kinds]
+        notes = [note.wording(shell=shell, details=True) for note in self.notes if note.kind in kinds]
         return [head, names, *columns, *notes]
 
 

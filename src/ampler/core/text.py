@@ -466,6 +466,16 @@ def parameter(name: str, value: Value = None) -> str:
     return f"{BEGIN}{json.dumps([name, value], ensure_ascii=True, default=str)}{END}"
 
 
+def proposal(text: str) -> tuple[str, Any, str]:
+    """Return the first parameter of a message with a value, this value, and the option; empty texts without one.
+
+    >>> proposal(f"choose one with {parameter('metric', 'loss')} or {parameter('metric', 'accuracy')}")
+    ('metric', 'loss', '--metric loss')
+    """
+    marks = map(json.loads, MARKED.findall(text))
+    return next(((name, value, _as_option(name, value)) for name, value in marks if value is not None), ("", "", ""))
+
+
 def render_for_python(text: str) -> str:
     """Return a message with its parameters as Python has them."""
     return MARKED.sub(lambda mark: _as_argument(*json.loads(mark[1])), text)

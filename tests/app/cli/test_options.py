@@ -96,3 +96,26 @@ def test_the_common_names_of_differences_are_taken(shell, tmp_path, alias, kind)
     assert wrong.code == 2
     assert "did you mean 'ratio'?" in wrong.err
     assert "Value error" not in wrong.err
+
+
+def test_questions_about_columns_join_the_missing_choices_and_the_command_works(shell, tmp_path):
+    rows = [f"{who},i{i},{metric},{i + j / 10}" for j, who in enumerate("abab") for i in range(5) for metric in "uv"]
+    path = tmp_path / "my runs.csv"
+    path.write_text("\n".join(["who,what,metric,x", *rows]))
+
+    asked = shell("analyse", path)
+    assert asked.code == 2
+    assert "Results: 20 runs of 2 algorithms on 5 instances, none of them failed." in asked.err
+    for option in (
+        "--instance what",
+        "--algorithm who",
+        "--metric u",
+        "--difference simple|percent|ratio",
+        "--better lower",
+    ):
+        assert option in asked.err
+
+    options = ["--difference", "simple", "--better", "lower"]
+    columns = ["--instance", "what", "--algorithm", "who", "--metric", "u"]
+    assert shell("analyse", path, *options, *columns).code == 0
+    assert shell("analyse", path, *options).err.startswith("ampler: 'who', 'what'")

@@ -64,7 +64,9 @@ def analyse(
                 "the results have one algorithm, and nothing to compare: omit --latex, --csv, --bayes and --explore"
             )
         description = api.describe(results, settings=keywords["settings"])
-        write_json(description.as_dict()) if json else say_lines([*str(description).splitlines(), *results.lines()[2:]])
+        write_json(description.as_dict()) if json else say_lines(
+            [*str(description).splitlines(), *results.lines(shell=True)[2:]]
+        )
         return
     analysis = shared.analysed(files, options, measure) if results is None else api.analyse(results, **keywords)
     if json:

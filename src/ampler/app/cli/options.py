@@ -18,9 +18,9 @@ import typer
 from typer.core import TyperCommand
 
 from ampler.app.cli.output import PROBLEM, WRONG_USAGE, WrongUsage
-from ampler.core.errors import InvalidInput
+from ampler.core.errors import InvalidData, InvalidInput
 from ampler.core.settings import MOST_WORKERS, READING, choices, declared, help_text, types
-from ampler.core.text import shortened, split_names
+from ampler.core.text import proposal, shortened, split_names
 
 if TYPE_CHECKING:
     from ampler.analysis import Analysis
@@ -219,7 +219,7 @@ def read_options(files: Path | Sequence[Path], options: Options) -> tuple[Result
 
     WrongUsage for options that no data could make right, and where choices are missing: all of them at once.
     """
-    from ampler.api import check_encoding, is_study_file, missing_choices, read_results
+    from ampler.api import check_encoding, is_study_file, missing_choices
     from ampler.core.failures import as_policy
     from ampler.core.settings import Settings
     from ampler.stats.summaries import summary_of
@@ -239,10 +239,31 @@ def read_options(files: Path | Sequence[Path], options: Options) -> tuple[Result
         summary_of(settings.statistic)
         check_encoding(reading.get("encoding"))
     reading |= {name: split_names(reading[name]) for name in LISTS if name in reading}
-    results = read_results(files if file is None else file, **reading | {"where": conditions(reading.get("where"))})
+    source, reading = files if file is None else file, reading | {"where": conditions(reading.get("where"))}
+    results, questions = _read_with_proposals(source, reading)
     if missing := missing_choices(results, results.settings.keys() | chosen.keys()):
-        raise WrongUsage(_missing_text(results, missing), WRONG_USAGE if "difference" in missing else PROBLEM)
+        text = _missing_text(results, questions, missing)
+        raise WrongUsage(text, WRONG_USAGE if "difference" in missing else PROBLEM)
+    if questions:
+        raise questions[0]
     return results, {"difference": difference, "settings": settings}
+
+
+def _read_with_proposals(source: Any, reading: Options) -> tuple[Results, list[InvalidData]]:
+    """Read results; each question about columns is answered by its first proposal, and returned."""
+    from ampler.api import read_results
+
+    questions: list[InvalidData] = []
+    while True:
+        try:
+            return read_results(source, **reading), questions
+        except InvalidData as problem:
+            name, value, _ = proposal(problem.message)
+            is_column = READING.get(name, ("bool",))[0].startswith(("str", "dict"))
+            if not is_column or name == "on_failure" or (reading.get(name) and name != "where"):
+                raise (questions[0] if questions else problem) from None
+            questions.append(problem)
+            reading = reading | {name: reading["where"] | value if name == "where" else value}
 
 
 MeasureOption = Annotated[
@@ -298,19 +319,22 @@ def _expanded(files: Iterable[Path]) -> list[Path]:
     return expanded
 
 
-def _missing_text(results: Results, missing: Mapping[str, str]) -> str:
+def _missing_text(results: Results, questions: Sequence[InvalidData], missing: Mapping[str, str]) -> str:
     """How the results were read, every missing choice, and a complete command to paste."""
     from ampler.core.failures import failed_text
 
     positive = bool((results.runs.value[results.runs.ok] > 0).all())
     examples = {"difference": "ratio" if positive else "simple", "better": "lower", "on_failure": "drop"}
     command = shlex.join(["ampler", *sys.argv[1:], *as_command_line({name: examples[name] for name in missing})])
+    proposals = (proposal(question.message)[2] for question in questions)
     reasons = {"on_failure": f" {failed_text(results.runs).capitalize()}."} if "on_failure" in missing else {}
     needed = (
         f"• --{name.replace('_', '-')} {'|'.join(choices(name)) or 'POLICY'}  {help_text(name)}{reasons.get(name, '')}"
         for name in missing
     )
-    lines = [*results.lines(), "These choices have no default:", *needed, "A complete command:", command]
+    needed = (*(f"• {question.in_shell}" for question in questions), *needed)
+    lines = [*results.lines(shell=True), "These choices have no default:", *needed, "A complete command:"]
+    lines += [" ".join([command, *proposals])]
     return "choose how to compare.\n" + "\n".join(lines)
 
 

@@ -149,13 +149,15 @@ def which_column(names: Sequence[str], role: str, *, together: bool = False) -> 
     """Return the question which of several columns has a role."""
     several = f", or that they name it together with {parameter(role, names)}" if together else ""
     verb = "be the value; specify which to compare:" if role == "value" else f"name the {role}; specify which does with"
-    return InvalidData(f"{quoted(names)} could each {verb} {parameter(role, names[0])}{several}")
+    likely = names[-1 if role == "instance" else 0]  # the algorithm's column mostly stands before the instance's
+    return InvalidData(f"{quoted(names)} could each {verb} {parameter(role, likely)}{several}")
 
 
-def no_column(role: str, header: Sequence[str], more: str = "") -> InvalidData:
-    """Return the question which column has a role that none has by its name."""
+def no_column(role: str, header: Sequence[str], free: Sequence[str] = (), more: str = "") -> InvalidData:
+    """Return the question which column has a role that none has by its name; the first of `free` is proposed."""
+    asked = parameter(role, free[0] if free else None)
     return InvalidData(
-        f"no column names the {role}; specify which does with {parameter(role)}{more}: the columns are {quoted(header)}"
+        f"no column names the {role}; specify which does with {asked}{more}: the columns are {quoted(header)}"
     )
 
 
@@ -199,7 +201,7 @@ def _shape(table: _Table) -> Shape:
         return _wide(table, instance)
     values = table.side_by_side(algorithm)
     if not values:
-        raise no_column("instance", table.header)
+        raise no_column("instance", table.header, [name for name in table.words if name not in algorithm])
     return _as_wide(table, algorithm, values, "instance")
 
 
@@ -270,7 +272,8 @@ def _wide(table: _Table, instance: tuple[str, ...]) -> Shape:
     side_by_side = table.side_by_side(names)
     values = table.find_all(columns.algorithm or columns.algorithms, "algorithms") or side_by_side
     if columns.value is not None or not values:
-        raise no_column("algorithm", header, f", or which columns are algorithms with {parameter('algorithms')}")
+        free = [name for name in table.words if name not in names]
+        raise no_column("algorithm", header, free, f", or which columns are algorithms with {parameter('algorithms')}")
     left_out = {*side_by_side} - {*values}  # algorithms that are not compared describe nothing
     rest = replace(table, header=[name for name in header if name not in left_out])
     return _as_wide(rest, names, values, "algorithm")

@@ -1,10 +1,10 @@
-"""The methods paragraph: when each sentence of methods.toml is said, and the works they cite (references.bib)."""
+"""The methods paragraph: the choice of sentences from methods.toml, and their citations (references.bib)."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -36,7 +36,7 @@ from ampler.stats.variance_bounds import CALIBRATIONS
 from ampler.study.evidence import StudyOrigin
 from ampler.study.record import settings_of
 
-SEVERAL = 3  # authors: from here on only the first is named where a work is cited
+SEVERAL = 3  # authors from which only the first is cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class Sentence:
 
     words: str
     cites: tuple[str, ...] = ()
+    is_detail: bool = False  # whether it follows the core of the paragraph
 
 
 def reference(key: str) -> Reference:
@@ -88,9 +89,9 @@ def _work(entry: str) -> Reference:
 
 
 def methods(subject: Subject) -> tuple[Sentence, ...]:
-    """Return the sentences of the methods paragraph."""
+    """Return the sentences of the methods paragraph: those that every paper needs, then the others."""
     analysis, origin = subject.analysis, subject.origin
-    return (
+    sentences = (
         *_compared(analysis),
         *_instances(analysis, origin),
         *_runs(analysis, origin),
@@ -105,6 +106,12 @@ def methods(subject: Subject) -> tuple[Sentence, ...]:
         *belief_sentences(analysis),
         _software(origin),
     )
+    return tuple(sorted(sentences, key=lambda sentence: sentence.is_detail))
+
+
+def core(sentences: Iterable[Sentence]) -> list[Sentence]:
+    """Return the sentences that every paper needs."""
+    return [sentence for sentence in sentences if not sentence.is_detail]
 
 
 def plain_paragraph(sentences: Sequence[Sentence]) -> str:
@@ -122,11 +129,30 @@ def cited(sentences: Sequence[Sentence]) -> tuple[Reference, ...]:
 # the sentences ----------------------------------------------------------------------------------------------------
 
 
+DETAILS = {  # sentences that follow the core of the paragraph
+    *(
+        "none-failed",
+        "left-out",
+        "incomplete",
+        "planned-tests",
+        "detectable",
+        "paired",
+        "paired-not-used",
+        "crossed",
+        "nested",
+    ),
+    *("folds-corrected", "folds", "budget", "optimal", "greedy", "balanced", "shared", "limited", "times"),
+    *("corrected", "delta", "published", "rates-variance", "rank-intervals"),
+    *("stopped-corrected", "stopped-first-runs", "stopped-all-runs", "equivalence", "measures", "front", "described"),
+    *("posteriors", "verdicts", "shared-verdicts", "sensitivity", "rankings"),
+}
+
+
 def _said(key: str, *cites: str, **values: Any) -> Sentence:
     """A sentence of methods.toml with its values; works that it cites in some reports only are `cites`."""
     words, _, works = constants("methods.toml")[key].partition(" [@")
     always = works.removesuffix("]").split("; @") if works else []
-    return Sentence(words.format(**values), (*always, *cites))
+    return Sentence(words.format(**values), (*always, *cites), key in DETAILS)
 
 
 def _were(number: int) -> str:
@@ -145,8 +171,9 @@ def _compared(analysis: Analysis) -> Iterator[Sentence]:
         where=many if analysis.single is None else single,
         against=against,
         pairs=count(pairs, "comparison"),
+        measure=analysis.measure,
+        better=settings.better,
     )
-    yield _said("measure", measure=analysis.measure, better=settings.better)
     if left_out := len(analysis.excluded):
         yield _said("left-out", further=count(left_out, "further instance"), were=_were(left_out))
     if analysis.incomplete and analysis.course is None and analysis.looks is None:
@@ -158,7 +185,10 @@ def _instances(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sente
     settings, planned = analysis.settings, None if origin is None else _planned(analysis, origin)
     if analysis.course is not None:
         return
-    yield from () if planned is None else [planned]
+    if planned is not None and origin is not None:
+        question = origin.first.question
+        yield planned
+        yield _said("planned-tests", tests=_tests_and_correction(question), alpha=digits(question.alpha))
     if origin is not None:
         if (growth := origin.growth) is not None:
             yield _said("enlarged", times=growth.times, extent=growth.extent)
@@ -187,12 +217,10 @@ def _planned(analysis: Analysis, origin: StudyOrigin) -> Sentence | None:
     short = f"{planned} were planned, with a power of {digits(origin.first.power or 0)}, and " if falls_short else ""
     return _said(
         "planned",
-        most="" if origin.looks is None else "at most ",
-        needed=needed,
-        goal=f"at least {question.target} of the tests have a power"
+        needed=needed if origin.looks is None else f"At most {needed}",
+        goal=f"a power of {digits(question.power)} in at least {count(question.target, 'test')}"
         if isinstance(question.target, int)
-        else f"the tests have {power}",
-        power=digits(question.power),
+        else f"{power} of {digits(question.power)}",
         effect=digits(question.effect),
         tests=_tests_and_correction(question),
         alpha=digits(question.alpha),
@@ -213,7 +241,7 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
     where = "on each instance it has" if analysis.incomplete else "on each instance"
     yield _said(
         "runs",
-        number=count(least, "run") if least == most else f"between {least} and {most} runs",
+        number=count(least, "run") if least == most else f"{least} to {most} runs",
         where=where if analysis.single is None else "there",
         total=total,
         used="" if total == analysis.runs else f", {analysis.runs:,} of them with a value that is used",
@@ -239,7 +267,7 @@ def _runs(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
 
 
 def _size(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
-    """How the numbers of instances and runs came about."""
+    """Origin of the numbers of instances and runs."""
     if analysis.course is not None:
         yield from _course(analysis.course)
     elif origin is None:
@@ -259,19 +287,22 @@ def _size(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
 
 
 def _course(course: PilotReport) -> Iterator[Sentence]:
-    """How the size was decided; the works are on tests whose size comes from the variances of a pilot."""
+    """The internal pilot; the cited works are on tests with sample-size re-estimation."""
     first, *others = method_sentences(course)
     yield Sentence(first, ("stein1945", "wittes1990"))
-    yield from map(Sentence, others)
+    yield from (Sentence(other, is_detail=True) for other in others)
 
 
 def look_methods(analysis: Analysis) -> Iterator[Sentence]:
-    """Yield what a paper says of the looks."""
-    return (Sentence(*sentence) for sentence in interim_method_sentences(interim_of(analysis)))
+    """Yield the sentences about the interim analyses."""
+    for number, (words, cites) in enumerate(interim_method_sentences(interim_of(analysis))):
+        first, *others = words.split(". ")
+        yield Sentence(first, cites, is_detail=number > 0)
+        yield from (Sentence(other, is_detail=True) for other in others)
 
 
 def _rule(plan: PlanRecord) -> Iterator[Sentence]:
-    """The rule that the results file records, in words."""
+    """The recorded rule, as sentences."""
     rule = plan.rule
     if rule.get("rule") == "Fixed":
         yield _said("fixed", **rule)
@@ -286,14 +317,14 @@ def _rule(plan: PlanRecord) -> Iterator[Sentence]:
         bounds = () if rule["guard"] == "none" else ("clopper1934" if rule["statistic"] == "rate" else "smyth2004",)
         allocation = "shared" if rule["seeds"] == "shared" and rule["allocation"] == "optimal" else rule["allocation"]
         cost = "cost" if rule.get("costs") else "number"
-        yield _said(allocation, *bounds, cost=cost, variances=_variances(rule))
+        yield _said(allocation, *bounds, cost=cost, variances=_variances(rule), batch=rule["batch"])
 
 
 PAPERS_RULE = {"allocation": "greedy", "guard": "none", "formula": "paper", "batch": 1}
 
 
 def _variances(rule: Mapping[str, Any]) -> str:
-    """The variances that decided, guarded or not."""
+    """The variances of the rule, with or without conservative bounds."""
     if rule["guard"] == "none":
         return "the sample variances themselves"
     bounds = CALIBRATIONS[rule["guard_edition"]]
@@ -310,7 +341,7 @@ TIMES = {"seconds": "seconds by the clock", "cpu-seconds": "seconds of processor
 
 
 def _times(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
-    """What the values are, where they are times, and what limited them."""
+    """Kind and limits of values that are times."""
     if origin is None:
         return
     plan, policy, limits = origin.plan, analysis.settings.failures, _limits(origin.plan)
@@ -333,7 +364,7 @@ def _times(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]
 
 
 def _limits(plan: PlanRecord) -> str:
-    """What ended runs, if anything did: one limit for all, or that of each algorithm where they differ."""
+    """Limits of the runs: one for all, or one for each algorithm."""
 
     def limit(limits: Limits) -> str:
         cpu, clock = (
@@ -370,7 +401,7 @@ def _differences(analysis: Analysis) -> Iterator[Sentence]:
 
 
 def _observations(analysis: Analysis) -> Sentence:
-    """What is compared: instances, or runs where they are the sample."""
+    """The paired observations: instances, or runs if they are the sample."""
     settings, is_single = analysis.settings, analysis.single is not None
     if settings.are_rates:
         return _said("rates-of-runs" if is_single else "rates")
@@ -427,7 +458,8 @@ def _tests(analysis: Analysis) -> Iterator[Sentence]:
     )
     if analysis.looks is None:
         level = digits(100 * (1 - settings.family_alpha))
-        yield _said("simultaneous", level=level, joint=steps.joint, rank=steps.level)
+        yield _said("simultaneous", level=level, joint=steps.joint)
+        yield _said("rank-intervals", rank=steps.level)
     if is_fixed:
         yield _said("fixed-instances")
     else:
@@ -442,7 +474,7 @@ CHOSEN = (  # settings whose choice after the results a reader must know
 
 
 def _choices(analysis: Analysis, origin: StudyOrigin | None) -> Iterator[Sentence]:
-    """What was chosen otherwise than planned when the results were there."""
+    """Settings that differ from the plan."""
     if origin is None:
         return
     planned, chosen = Settings(**settings_of(origin.first)), analysis.settings
@@ -501,8 +533,7 @@ def _families(analysis: Analysis) -> Iterator[Sentence]:
 
 def _software(origin: StudyOrigin | None) -> Sentence:
     seed = "" if origin is None else f", seed {origin.plan.fingerprint.seed}"
-    made = "The analysis was" if origin is None else "The runs and the analysis were"
-    return _said("software", made=made, version=__version__, seed=seed)
+    return _said("software", version=__version__, seed=seed)
 
 
 WEIGHTS = {

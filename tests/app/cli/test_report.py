@@ -88,7 +88,7 @@ def test_without_a_difference_it_is_wrong_usage(shell, runs, tmp_path):
     answer = shell("report", runs, "-o", tmp_path / "out.html")
 
     assert answer.code == 2
-    assert "--difference simple (a - b)" in answer.err
+    assert "--difference simple|percent|ratio" in answer.err
 
 
 def test_another_ending_is_wrong_usage_before_any_work(shell, tmp_path):

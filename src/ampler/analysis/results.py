@@ -319,8 +319,8 @@ class Results:
     def __repr__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self) -> list[str]:
-        """Return how the results were understood: how many there are, what each column is, which values are better."""
+    def lines(self, *, shell: bool = False) -> list[str]:
+        """Return how the results were read: numbers, roles of columns, better direction."""
         runs, failed = self.runs, int((~self.runs.ok).sum())
         numbers = f"{count(len(runs), 'run')} of {count(len(runs.algorithms), 'algorithm')}"
         head = f"Results: {numbers} on {count(len(runs.instances), 'instance')}, {failed or 'none'} of them failed."

@@ -212,19 +212,17 @@ def _planned(analysis: Analysis, origin: StudyOrigin) -> Sentence | None:
     power = {"worst": "a smallest power", "best": "a largest power"}.get(
         str(question.target), f"a {question.target} power"
     )
-    planned = len(origin.first.instances)
-    falls_short = planned < needed and origin.first.power is not None
-    short = f"{planned} were planned, with a power of {digits(origin.first.power or 0)}, and " if falls_short else ""
+    planned, own_power = len(origin.first.instances), origin.first.power
+    falls_short = planned < needed and own_power is not None
     return _said(
-        "planned",
-        needed=needed if origin.looks is None else f"At most {needed}",
+        "planned-fewer" if falls_short else "planned",
+        needed=needed if origin.looks is None or falls_short else f"At most {needed}",
         goal=f"a power of {digits(question.power)} in at least {count(question.target, 'test')}"
         if isinstance(question.target, int)
         else f"{power} of {digits(question.power)}",
         effect=digits(question.effect),
-        tests=_tests_and_correction(question),
-        alpha=digits(question.alpha),
-        used=f"{short}{analysis.instances}",
+        planned=planned,
+        power=digits(own_power or 0),
     )
 
 

@@ -328,14 +328,13 @@ def _missing_text(results: Results, questions: Sequence[InvalidData], missing: M
     command = shlex.join(["ampler", *sys.argv[1:], *as_command_line({name: examples[name] for name in missing})])
     proposals = (proposal(question.message)[2] for question in questions)
     reasons = {"on_failure": f" {failed_text(results.runs).capitalize()}."} if "on_failure" in missing else {}
-    needed = (
+    needed = [f"• {question.in_shell}" for question in questions] + [
         f"• --{name.replace('_', '-')} {'|'.join(choices(name)) or 'POLICY'}  {help_text(name)}{reasons.get(name, '')}"
         for name in missing
-    )
-    needed = (*(f"• {question.in_shell}" for question in questions), *needed)
-    lines = [*results.lines(shell=True), "These choices have no default:", *needed, "A complete command:"]
-    lines += [" ".join([command, *proposals])]
-    return "choose how to compare.\n" + "\n".join(lines)
+    ]
+    if_lower = ", if lower values are better" if "better" in missing else ""
+    lines = [*results.lines(shell=True), "These choices have no default:", *needed, f"A complete command{if_lower}:"]
+    return "\n".join(["choose how to compare.", *lines, " ".join([command, *proposals])])
 
 
 def as_command_line(options: Options) -> list[str]:

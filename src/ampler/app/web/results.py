@@ -28,7 +28,6 @@ from ampler.core.errors import AmplerError
 from ampler.core.settings import Settings, defaults
 from ampler.core.text import listed, printable
 from ampler.report import Subject, subject_of
-from ampler.stats.paired import TESTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

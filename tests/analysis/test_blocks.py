@@ -247,3 +247,12 @@ def test_a_callable_sees_the_values_as_they_are():
     cells = {"i": {"a": [1e-300, 3e-300], "b": [5e-300, 7e-300]}}
     blocks = summarise(gather(runs_of(cells)), lambda values: float(np.sum(values > 4e-300)), accuracy=False)
     assert blocks.statistics.tolist() == [[0.0, 2.0]]
+
+
+def test_the_curvature_of_a_pair_is_not_known_where_one_of_them_lacks_the_instance():
+    names = [("i", "a"), ("i", "b"), ("j", "a")] * 3
+    values = [10.0, 12.0, 9.0, 11.0, 12.5, 9.5, 10.5, 11.0, 9.2]
+    blocks = summarise(gather(Runs.from_columns(*map(list, zip(*names, strict=True)), values)))
+    bends = blocks.curvature(contrasts_among(2, difference="ratio"))
+    assert np.isfinite(bends[0, 0])
+    assert np.isnan(bends[1, 0])

@@ -23,20 +23,11 @@ from ampler.core.serialization import jsonable
 from ampler.core.settings import Better, Weights
 from ampler.core.text import TextTable, count, digits, listed, table_of
 from ampler.core.verdicts import Verdict, opposite
-from ampler.stats.bayes.posterior import (
-    CERTAIN,
-    SHARED_FROM,
-    Areas,
-    Claim,
-    Posterior,
-    agreed_verdict,
-    error_correlation,
-    posterior,
-)
+from ampler.stats.bayes.posterior import CERTAIN, SHARED_FROM, Areas, Posterior, agreed_verdict, posterior
 from ampler.stats.bayes.rankings import rank_posterior
 from ampler.stats.bayes.shared import FEWEST, SharedPosterior, shared_posteriors
 from ampler.stats.bayes.signed_rank import signed_rank
-from ampler.stats.descriptive import settled_rows
+from ampler.stats.descriptive import rank_correlation, settled_rows
 from ampler.stats.paired import present_columns
 
 if TYPE_CHECKING:
@@ -198,7 +189,7 @@ def sensitivity_of(
     return Sensitivity(first, second, robust, test.areas, test.mean_areas, problem)
 
 
-VERDICTS: dict[Better, dict[Claim, Verdict]] = {
+VERDICTS: dict[Better, dict[str, Verdict]] = {
     "lower": {"less": "worse", "equivalent": "equivalent", "more": "better", "inconclusive": "inconclusive"},
     "higher": {"less": "better", "equivalent": "equivalent", "more": "worse", "inconclusive": "inconclusive"},
 }
@@ -391,7 +382,7 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
         shared_chances=None if shared is None else chances_of(shared.areas, better),
         new_chances=chances_of(own.new_areas, better),
         verdict=verdict,
-        error_correlation=error_correlation(*_sample(analysis, comparison)),
+        error_correlation=rank_correlation(*_sample(analysis, comparison)),
         problem=(family.problem or OUTSIDE) if is_lacking else "",
     )
 

@@ -184,8 +184,11 @@ class Blocks:
 
     def curvature(self, contrasts: Contrasts) -> Floats:
         """Return what run noise adds to each difference on average where nothing is corrected."""
+        return self._by_part(contrasts, Blocks._curvature)
+
+    def _curvature(self, contrasts: Contrasts) -> Floats:
         with np.errstate(all="ignore"):
-            bends = self._by_part(contrasts, lambda part, own: own.curvature(part.theta, part.variances / part.counts))
+            bends = contrasts.curvature(self.theta, self.variances / self.counts)
         return np.where(np.isfinite(bends), bends, 0.0)
 
     def _differences(self, contrasts: Contrasts) -> Floats:

@@ -462,7 +462,8 @@ def _check_columns(runs: Runs) -> None:
         codes, names = getattr(runs, what), getattr(runs, f"{what}s")
         if codes.min() < 0 or codes.max() >= len(names):
             raise InvalidData(f"{what} codes must lie between 0 and {len(names) - 1}, got {codes.min()}..{codes.max()}")
-        for twice in (name for name, number in Counter(names).items() if number > 1):
+        if len(set(names)) != len(names):
+            twice = next(name for name, number in Counter(names).items() if number > 1)
             raise InvalidData(f"{what} names must differ, got {twice!r} twice")
 
 

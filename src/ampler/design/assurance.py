@@ -77,9 +77,8 @@ class BeliefAsk:
         """Return the assurance of this many instances."""
         freedom, root = instances - 1, sqrt(instances)
         critical = float(stdtrit(freedom, (1 + self.level) / 2))
-        if (
-            self.goal == "above"
-        ):  # P(lower end > margin): the mean is normal also over what is believed, so t noncentral
+        # P(lower end > margin): the mean is normal also over what is believed, so that t stays a noncentral t
+        if self.goal == "above":
             wider = sqrt(1 + instances * self.effect_sd**2)
             return float(upper_tail(critical / wider, freedom, root * (self.effect - self.margin) / wider))
         # P(both ends within ±margin): given the standard deviation seen, the mean must keep half an interval away

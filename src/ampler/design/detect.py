@@ -218,9 +218,8 @@ def plan_after_pilot(
         cheapest = min(plan.cost for plan in reachable)
         near = (plan for plan in reachable if plan.cost <= (1 + goal.slack) * cheapest)
         return min(near, key=lambda plan: (plan.instances, plan.cost))
-    assert (
-        goal.available is not None
-    )  # all of them: with the cheapest runs that suffice, or that nearly do what runs can
+    # all instances that are there: with the cheapest runs that suffice, or with runs that nearly do what runs can
+    assert goal.available is not None
     if reachable:
         best = min(reachable, key=lambda plan: plan.cost / plan.needed)
     else:

@@ -67,6 +67,13 @@ def mean_ranks_of(values: Floats) -> Floats:
     return np.where(np.isnan(values).any(axis=-1, keepdims=True), np.nan, (first + last) / 2 + 1)
 
 
+def rank_correlation(first: Floats, second: Floats) -> float:
+    """Return Spearman's correlation of two samples; NaN if either is constant."""
+    a, b = (mean_ranks_of(values) - (len(values) + 1) / 2 for values in (first, second))
+    size = math.sqrt(float(a @ a) * float(b @ b))
+    return float(a @ b) / size if size > 0 else math.nan
+
+
 def tied_with(values: Floats) -> Floats:
     """Return how many values in its row each value is equal to, itself included.
 

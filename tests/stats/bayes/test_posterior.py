@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr, ttest_1samp
 
 from ampler.core.errors import InvalidData
-from ampler.stats.bayes.posterior import error_correlation, posterior
+from ampler.stats.bayes.posterior import posterior
+from ampler.stats.descriptive import rank_correlation
 from ampler.stats.paired import student
 
 GOLD = json.loads((Path(__file__).parents[2] / "gold" / "bayes.json").read_text())["hierarchical"]
@@ -106,8 +107,8 @@ def test_differences_that_agree_but_for_noise_are_certain_of_their_mean():
 
 def test_the_correlation_of_errors_and_differences_is_spearmans():
     y, se = drawn(5)
-    assert error_correlation(y, se) == pytest.approx(spearmanr(se, y).statistic)
-    assert math.isnan(error_correlation(y, np.ones(len(y))))
+    assert rank_correlation(y, se) == pytest.approx(spearmanr(se, y).statistic)
+    assert math.isnan(rank_correlation(y, np.ones(len(y))))
 
 
 @pytest.mark.parametrize(

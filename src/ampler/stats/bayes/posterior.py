@@ -25,7 +25,7 @@ from scipy.special import ndtr, ndtri, sici, stdtr, stdtrit
 from ampler.core.arrays import Bools, Floats, Interval
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Weights
-from ampler.stats.descriptive import location, mean_ranks_of
+from ampler.stats.descriptive import location
 
 Side = Literal["less", "equivalent", "more"]
 Claim = Side | Literal["inconclusive"]
@@ -368,16 +368,6 @@ def posterior(
     if float(fit.weights @ (fit.tau < typical / 2)) < IDENTIFIED:
         effect = fit.effect().quantile(0.5), *fit.effect().interval(level)
     return Posterior(centre, *about, effect, fit.tau_mean(), margin, weights, model, level)
-
-
-def error_correlation(differences: Floats, errors: Floats) -> float:
-    """Return Spearman's correlation between the standard errors and the differences; NaN if either is constant.
-
-    Precision weights are for errors that have nothing to do with the differences: far from 0, do not use them.
-    """
-    a, b = (mean_ranks_of(values) - (len(values) + 1) / 2 for values in (errors, differences))
-    size = math.sqrt(float(a @ a) * float(b @ b))
-    return float(a @ b) / size if size > 0 else math.nan
 
 
 def _student(y: Floats, margin: float, level: float) -> tuple[float, Interval, Areas]:

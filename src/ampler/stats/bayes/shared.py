@@ -72,9 +72,7 @@ def covariance_of_means(differences: Floats) -> Floats:
     return np.asarray(np.outer(deviations, deviations) * blend * (n - 1) / ((n - 3) * n))
 
 
-def fit_shared(
-    means: Floats, covariance: Floats, contrasts: Floats | None = None
-) -> tuple[tuple[NormalMixture, ...], float]:
+def fit_shared(means: Floats, covariance: Floats, contrasts: Floats | None = None) -> tuple[list[NormalMixture], float]:
     """Return the posterior of the true means, whose prior is N(0, ω²(I + 11ᵀ)) with Jeffreys' prior on ω.
 
     With `contrasts` (one row each) it is that of these sums of the means.
@@ -89,7 +87,7 @@ def fit_shared(
     omega, weights = _omega_posterior(z, variances)
     shares = omega[:, None] ** 2 / (variances + omega[:, None] ** 2)  # of z, given ω
     centres, spreads = (shares * z) @ back.T, np.sqrt((shares * variances) @ (back**2).T)
-    mixtures = tuple(NormalMixture(weights, centres[:, i], spreads[:, i]) for i in range(len(back)))
+    mixtures = [NormalMixture(weights, centres[:, i], spreads[:, i]) for i in range(len(back))]
     return mixtures, float(weights @ omega)
 
 

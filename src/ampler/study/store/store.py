@@ -144,13 +144,9 @@ class SqliteStore:
 
     def begin(self, plan: PlanRecord, environment: Mapping[str, str]) -> None:
         """Record the plan with its date, if new, and the session; PlanMismatch when it does not fit the runs."""
-        # Runs that failed and will be tried again bind nothing: a command that never gave a value may be fixed.
-        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
-        binding = self.meaning(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
         text = to_json(replace(plan, created=""))
         with self._transaction() as connection:
-            if binding is not None and binding.algorithms:
-                refuse_mismatch(binding, plan.fingerprint, self.path.name)
+            refuse_mismatch(self._binding(plan), plan.fingerprint, self.path.name)
             self._register(connection, plan.fingerprint)
             last = connection.execute("SELECT id, record FROM plan ORDER BY id DESC LIMIT 1").fetchone()
             if last is not None and (last[1] == text or undated(from_json(last[1])) == undated(plan)):
@@ -584,6 +580,13 @@ class SqliteStore:
         self._instance_names, self._algorithm_names = (
             {number: name for name, number in numbers.items()} for numbers in (self._instances, self._algorithms)
         )
+
+    def _binding(self, plan: PlanRecord) -> Fingerprint | None:
+        """What the recorded runs hold fast. Runs that failed and will be tried again bind nothing: a command that
+        never gave a value may be fixed under its name."""
+        which = "AND status = 'ok'" if plan.policy == StopStudy() else ""
+        recorded = self.meaning(f"WHERE EXISTS (SELECT 1 FROM run WHERE {{table}} = {{table}}.id {which})")
+        return recorded if recorded is not None and recorded.algorithms else None
 
     def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
         """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""

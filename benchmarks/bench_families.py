@@ -36,7 +36,7 @@ from kept_results import FOLDER, append, asked, read
 from noisy_solver import noisy_solver
 
 SEED = 20261120  # fixed before the first look
-STUDIES, RUN, FEW = 600, 25, 3  # replayed, with runs and results files, and without --write
+STUDIES, FURTHER, RUN, FEW = 600, 300, 5, 3  # replayed in the main cells and the others; with runs; without --write
 KEPT = FOLDER / "families.csv"
 AVAILABLE, ALPHA, POWER = 120, 0.05, 0.8
 NOISE, DETECT = 0.5, 0.8
@@ -190,8 +190,9 @@ def main() -> None:
     """Run every cell; write the page, or print it."""
     options = asked(__doc__)
     kept = read(KEPT, Found) if options.write or options.page else []
-    for how, studies in (("replay", STUDIES), ("run", RUN)):
+    for how in ("replay", "run"):
         for number, cell in enumerate(CELLS):
+            studies = RUN if how == "run" else STUDIES if cell in EQUAL else FURTHER
             done = {row.seed for row in kept if (row.how, row.cell) == (how, cell.name)}
             for k in range(0 if options.page else studies if options.write else FEW):
                 if (seed := 1000 * number + k) not in done:

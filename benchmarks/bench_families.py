@@ -151,10 +151,10 @@ class World:
             size = size_by_effect(plan, len(later))
         else:
             pilot = plan.study_rule(plan, [])
-            decision = plan.study_rule(plan, [FinishedGroup(pilot, (), lambda: self.runs(pilot, places))])
-            requested = decision if isinstance(decision, Continue) else pilot
-            runs = max(requested.runs.values())
-            known = self.runs(requested, places)
+            decision = plan.study_rule(plan, [FinishedGroup(pilot, (), lambda: self.runs(places, pilot))])
+            requests = [pilot, decision] if isinstance(decision, Continue) else [pilot]
+            runs = max(requests[-1].runs.values())
+            known = self.runs(places, *requests)
             differing = self.cell.added * (1 if self.cell.reference else self.cell.first)
             size = size_by_variances(plan, record(plan), known, len(later), differing)
         means = {
@@ -169,11 +169,16 @@ class World:
         """Return the value of a run."""
         return self.algorithms[name](place, run_seed(self.seed, f"i{place}", name, index))
 
-    def runs(self, request: Continue, places: dict[str, int]) -> Runs:
-        """Return the requested runs."""
-        assert request.runs is not None
-        keys = [(i, name, k) for i in request.instances for name, count in request.runs.items() for k in range(count)]
-        values = [self.value(name, places[i], k) for i, name, k in keys]
+    def runs(self, places: dict[str, int], *requests: Continue) -> Runs:
+        """Return the requested runs, each once."""
+        keys = {
+            (instance, name, k): None
+            for request in requests
+            for instance in request.instances
+            for name, number in (request.runs or {}).items()
+            for k in range(number)
+        }
+        values = [self.value(name, places[instance], k) for instance, name, k in keys]
         return Runs.from_columns([key[0] for key in keys], [key[1] for key in keys], values)
 
 

@@ -36,7 +36,7 @@ from kept_results import FOLDER, append, asked, read
 from noisy_solver import noisy_solver
 
 SEED = 20261120  # fixed before the first look
-STUDIES, RUN, FEW = 600, 25, 3  # replayed, with runs and results files, and without --write
+STUDIES, FURTHER, RUN, FEW = 600, 300, 5, 3  # replayed in the main cells and the others; with runs; without --write
 KEPT = FOLDER / "families.csv"
 AVAILABLE, ALPHA, POWER = 120, 0.05, 0.8
 NOISE, DETECT = 0.5, 0.8
@@ -151,10 +151,10 @@ class World:
             size = size_by_effect(plan, len(later))
         else:
             pilot = plan.study_rule(plan, [])
-            decision = plan.study_rule(plan, [FinishedGroup(pilot, (), lambda: self.runs(pilot, places))])
-            requested = decision if isinstance(decision, Continue) else pilot
-            runs = max(requested.runs.values())
-            known = self.runs(requested, places)
+            decision = plan.study_rule(plan, [FinishedGroup(pilot, (), lambda: self.runs(places, pilot))])
+            requests = [pilot, decision] if isinstance(decision, Continue) else [pilot]
+            runs = max(requests[-1].runs.values())
+            known = self.runs(places, *requests)
             differing = self.cell.added * (1 if self.cell.reference else self.cell.first)
             size = size_by_variances(plan, record(plan), known, len(later), differing)
         means = {
@@ -169,11 +169,16 @@ class World:
         """Return the value of a run."""
         return self.algorithms[name](place, run_seed(self.seed, f"i{place}", name, index))
 
-    def runs(self, request: Continue, places: dict[str, int]) -> Runs:
-        """Return the requested runs."""
-        assert request.runs is not None
-        keys = [(i, name, k) for i in request.instances for name, count in request.runs.items() for k in range(count)]
-        values = [self.value(name, places[i], k) for i, name, k in keys]
+    def runs(self, places: dict[str, int], *requests: Continue) -> Runs:
+        """Return the requested runs, each once."""
+        keys = {
+            (instance, name, k): None
+            for request in requests
+            for instance in request.instances
+            for name, number in (request.runs or {}).items()
+            for k in range(number)
+        }
+        values = [self.value(name, places[instance], k) for instance, name, k in keys]
         return Runs.from_columns([key[0] for key in keys], [key[1] for key in keys], values)
 
 
@@ -190,8 +195,9 @@ def main() -> None:
     """Run every cell; write the page, or print it."""
     options = asked(__doc__)
     kept = read(KEPT, Found) if options.write or options.page else []
-    for how, studies in (("replay", STUDIES), ("run", RUN)):
+    for how in ("replay", "run"):
         for number, cell in enumerate(CELLS):
+            studies = RUN if how == "run" else STUDIES if cell in EQUAL else FURTHER
             done = {row.seed for row in kept if (row.how, row.cell) == (how, cell.name)}
             for k in range(0 if options.page else studies if options.write else FEW):
                 if (seed := 1000 * number + k) not in done:

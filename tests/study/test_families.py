@@ -250,6 +250,34 @@ def test_check_tells_what_can_be_added_and_what_will_be(tmp_path):
     assert "holds for this family alone" in told
 
 
+def test_what_was_only_checked_may_change(tmp_path):
+    path = tmp_path / "study.db"
+    before = run(path, "ab")
+    study("abc").check(path, workers=1)
+    assert "no results yet" in str(am.analyse(path))
+    with pytest.raises(PlanMismatch, match="put the algorithm back"):
+        run(path, "ab")
+
+    after = run(path, "abd")
+    assert [(family.number, family.added) for family in after.families] == [(2, ("d",))]
+    assert after.as_dict()["comparisons"] == before.as_dict()["comparisons"]
+    assert [warning.kind for warning in after.warnings] == ["unused"], "the runs of the check"
+
+
+def test_an_algorithm_that_varies_joins_deterministic_ones(tmp_path):
+    def exact(shift):
+        return am.core.plan.Function("", lambda place, seed: 50 + shift + place % 7, "here", deterministic=True)
+
+    first = replace(study("ab"), algorithms={"a": exact(0), "b": replace(exact(1), call=ALGORITHMS["b"])})
+    first.run(tmp_path / "study.db", executor=SerialExecutor(), progress=False)
+    later = replace(first, algorithms={**first.algorithms, "c": ALGORITHMS["c"]})
+    (family,) = later.run(tmp_path / "study.db", executor=SerialExecutor(), progress=False).families
+    assert {row.algorithm: row.runs for row in family.analysis.algorithms} == {
+        "a": family.instances,
+        "c": 3 * family.instances,
+    }
+
+
 def test_every_output_has_the_families(joined, tmp_path):
     path, _, analysis = joined
     assert analysis.as_dict()["families"][0]["added"] == ["c", "d"]

@@ -63,7 +63,7 @@ def test_the_last_plan_counts(store):
 def test_runs_of_names_that_a_plan_lacks_are_unused_and_those_under_way_are_not():
     tally = [Tally(FIRST, "a", 5, 5, 1.0), Tally(SECOND, "a", 7, 7, 1.0), Tally(FIRST, "gone", 2, 2, 1.0)]
 
-    assert unused_runs(PLAN, tally, {FIRST: done(FIRST, a=3)}) == 2 + 2
+    assert unused_runs(tally, (PLAN, {FIRST: done(FIRST, a=3)})) == 2 + 2
 
 
 def test_a_store_without_a_plan_says_how_to_begin():

@@ -116,12 +116,13 @@ def plan_in_force(plan: Plan, store: Store, *, again: bool = False) -> Plan:
     plan, plans = begun_first(plan, store.begun()), store.plans()
     if not plans:
         return as_begun(plan)
-    first, *later = family_indexes(plans)
+    first, *checked = family_indexes(plans)
+    later = [index for index in checked if store.decisions(index)]  # were run; what was only checked may change
     before, decisions = plans[first], store.decisions(first)
     names = [algorithm.name for algorithm in plan.algorithms]
     new = [name for name in names if name not in before.algorithms]
     is_decided = before.study_rule.get("rule") in TESTED and any(item.number for item in decisions)
-    if not is_decided or not (new or later):
+    if not is_decided or not (new or checked):
         plan = as_begun(plan, before)
         check_decided(before, decisions, record(plan), again=again)
         return plan
@@ -129,7 +130,7 @@ def plan_in_force(plan: Plan, store: Store, *, again: bool = False) -> Plan:
     check_decided(before, decisions, record(original), again=again)
     joined = [name for index in later for name in plans[index].study_rule["added"]]
     added = [name for name in new if name not in joined]
-    if gone := [name for name in joined if name not in names]:
+    if gone := [name for name in (joined if new else plans[-1].study_rule["added"]) if name not in names]:
         raise PlanMismatch(f"{quoted(gone, NAMES)} joined the study in a later family: put the algorithm back")
     if added and not (has_ended(decisions) and (not later or has_ended(store.decisions(later[-1])))):
         raise PlanMismatch(
@@ -200,7 +201,8 @@ def _as_planned(
         for request in requests:
             own |= {name: max(number, own.get(name, 0)) for name, number in (request.runs or {}).items()}
         deterministic = {algorithm.name for algorithm in plan.algorithms if algorithm.deterministic}
-        runs = {name: 1 if name in deterministic else own.get(name, max(own.values())) for name in names}
+        most = max(rule.start, *own.values())
+        runs = {name: 1 if name in deterministic else own.get(name, most) for name in names}
         if question.cluster is not None:
             order = [*requests[-1].instances, *(n for n in before.instances if n not in requests[-1].instances)]
             size = FamilySize(len(requests[-1].instances))

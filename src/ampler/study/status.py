@@ -24,9 +24,10 @@ from ampler.study.warnings import fairness_notes, growth_warning
 
 def status_of(store: Store) -> StudyStatus:
     """Return the progress of a study under its last plan; the decisions are those of all its families."""
-    plan, plans = planned_last(store), store.plans()
+    plan, plans, decisions = planned_last(store), store.plans(), store.decisions()
     first, *later = family_indexes(plans)
-    status = _counted(store, plan)
+    done = store.finished(*digests_in_force(plan, decisions))
+    status = counted_status(plan, store.tally(), decisions, done, *requested_runs(store, earlier=True))
     notes = tuple(note.sentence for note in (*growth_warning(store, plans[: first + 1]), *fairness_notes(plan, store)))
     if later:
         taken = tuple(item for index in (first, *later) for item in _taken(plans[index], store.decisions(index)))
@@ -34,16 +35,11 @@ def status_of(store: Store) -> StudyStatus:
     return replace(status, sessions=len(store.sessions()), failure=commonest(store.failures()), notes=notes)
 
 
-def _counted(store: Store, plan: PlanRecord) -> StudyStatus:
-    decisions, tally = store.decisions(), store.tally()
-    status = counted_status(plan, tally, decisions, store.finished(*digests_in_force(plan, decisions)))
-    return replace(status, unused=unused_runs(tally, *requested_runs(store)))
-
-
-def requested_runs(store: Store) -> Iterator[tuple[PlanRecord, Mapping[str, Finished]]]:
-    """Yield the plan of each family with its finished instances, which say how many runs were requested."""
+def requested_runs(store: Store, *, earlier: bool = False) -> Iterator[tuple[PlanRecord, Mapping[str, Finished]]]:
+    """Yield the plan of each family, or of the `earlier` ones, with the finished instances, which count the runs."""
     plans = store.plans()
-    for index in family_indexes(plans):
+    indexes = family_indexes(plans)
+    for index in indexes[:-1] if earlier else indexes:
         yield plans[index], store.finished(*digests_in_force(plans[index], store.decisions(index)))
 
 
@@ -56,9 +52,16 @@ def planned_last(store: Store) -> PlanRecord:
 
 
 def counted_status(
-    plan: PlanRecord, tally: Collection[Tally], decisions: Sequence[DecisionRecord], finished: Mapping[str, Finished]
+    plan: PlanRecord,
+    tally: Collection[Tally],
+    decisions: Sequence[DecisionRecord],
+    finished: Mapping[str, Finished],
+    *earlier: tuple[PlanRecord, Mapping[str, Finished]],
 ) -> StudyStatus:
-    """Return the progress of a study, from what is counted; of sessions, reasons and the machine it says nothing."""
+    """Return the progress of a study, from what is counted; of sessions, reasons and the machine it says nothing.
+
+    `earlier` are the plans of earlier families with their finished instances.
+    """
     instances = {name: dict.fromkeys(plan.algorithms, 0) for name in instances_in_force(plan, decisions)}
     failures: Counter[str] = Counter()
     for cell in tally:
@@ -75,7 +78,7 @@ def counted_status(
         sessions=0,
         untouched=len(plan.untouched) + len(plan.instances) - len(instances),
         part=plan.part,
-        unused=unused_runs(tally, (plan, finished)),
+        unused=unused_runs(tally, (plan, finished), *earlier),
         decisions=_taken(plan, decisions),
         instances=tuple(
             InstanceStatus(name, "finished", done.reason, done.error, runs, failures[name])
@@ -197,7 +200,8 @@ def snapshot_of(store: SqliteStore) -> StudySnapshot:
     """Return what a results file shows now; the study may be running."""
     plan, decisions = planned_last(store), store.decisions()
     done, tally = store.finished(*digests_in_force(plan, decisions)), store.tally()
-    status = replace(_counted(store, plan), sessions=len(store.sessions()))
+    status = counted_status(plan, tally, decisions, done, *requested_runs(store, earlier=True))
+    status = replace(status, sessions=len(store.sessions()))
     times: dict[str, tuple[int, float]] = {}
     for cell in tally:
         runs, seconds = times.get(cell.algorithm, (0, 0.0))

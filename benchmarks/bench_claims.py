@@ -265,8 +265,8 @@ average; *runs*: the same algorithm under several names, {RUNS} runs each, with 
 (*unequal*: the first has it, the others a tenth of it); other worlds: simple differences of this shape. *significant*:
 some test rejects. *claimed*: some verdict is better or worse. *silent*: so, without a warning of the first rank. The
 target is at most {ALPHA} claimed and {SILENT} silent, each plus three standard errors (in brackets, last digits).
-Written by `python benchmarks/bench_claims.py`. Claims of simple differences were counted again after the check of their
-shape had become stricter.
+Written by `python benchmarks/bench_claims.py`. Fixed sizes and `detect` with simple differences were counted again
+after the check of their shape had become stricter.
 """
 
 

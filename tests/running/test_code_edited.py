@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ampler.core.errors import PlanMismatch, RunFailed
-from ampler.core.plan import Command, Question
+from ampler.core.plan import Command, Limits, Question
 from ampler.running import run_plan
 from ampler.sampling.rules import Fixed
 from ampler.study.plan import make_plan
@@ -26,7 +26,7 @@ print(7)
 EDITS = {"the program": ("solver.py", "print(999)\n"), "a module": ("helper.py", "VALUE = 999\n")}
 
 
-def plan_of(folder, edited, text):
+def plan_of(folder, edited, text, limits=Limits()):  # noqa: B008 - it is frozen
     (folder / "solver.py").write_text(SOLVER)
     (folder / "helper.py").write_text("VALUE = 1\n")
     names = [f"i{number}" for number in range(6)]
@@ -39,6 +39,7 @@ def plan_of(folder, edited, text):
         instances=names,
         rule=Fixed(runs=2),
         count="all",
+        limits=limits,
     )
     words = {"instance": plan.instances[2].name, "file": str(folder / edited), "text": text}
     (folder / "editor.txt").write_text(EDITOR.format(**words))
@@ -49,11 +50,13 @@ def recorded(store, name="mine"):
     return [seen.value for seen in store.observations() if seen.key.algorithm == name]
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize(
+    ("workers", "limits"), [(1, Limits()), (2, Limits(timeout=60.0)), (2, Limits(memory=2 * 10**9)), (3, Limits())]
+)
 @pytest.mark.parametrize("what", EDITS)
-def test_a_study_stops_when_its_code_is_edited_and_asks_when_it_is_run_again(tmp_path, what, workers):
+def test_a_study_stops_when_its_code_is_edited_and_asks_when_it_is_run_again(tmp_path, what, workers, limits):
     edited, text = EDITS[what]
-    plan = plan_of(tmp_path, edited, text)
+    plan = plan_of(tmp_path, edited, text, limits)
     with open_store(tmp_path / "study.db") as store:
         with pytest.raises(RunFailed, match=rf"the code of 'mine' \({edited}\)"):
             run_plan(plan, store, workers=workers)

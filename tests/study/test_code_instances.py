@@ -68,6 +68,7 @@ KINDS = {
     "number": float,
     "dictionary": lambda budget: {"budget": budget, "tags": {"a", "b"}},
     "array": lambda budget: np.full(3, budget),
+    "mask": lambda budget: np.ma.masked_array([1.0, 2.0, 4.0, 8.0], mask=[budget > 10, False, False, True]),
     "dataclass": Problem,
     "object": Plain,
     "closure": closed_over,

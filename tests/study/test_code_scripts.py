@@ -11,15 +11,17 @@ from ampler.core.plan import Function
 
 K = 1
 LATER = [1, 2]
+TABLE = {"a": [1.5]}
 
 def helper(x):  # K is used here
-    return x + K
+    return x + K + TABLE["a"][0]
 
 def solve(instance, seed):
     return helper(seed)
 
 class Base:
     limit = 9
+    other = len(sys.argv)
 
 class Solver(Base):
     def __call__(self, instance, seed):
@@ -54,7 +56,9 @@ def code(tmp_path, process):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_the_study_around_the_functions_may_change(code, call):
-    assert code(call) == code(call, [("se = 0.5", "se = 0.1\nmore = 3"), ("\nK = 1", "\n# a remark\nK = 1")])
+    assert code(call) == code(
+        call, [("se = 0.5", "se = 0.1\nmore = 3"), ("[1, 2]", "[3]"), ("\nK = 1", "\n# a remark\nK = 1")]
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,12 +66,15 @@ def test_the_study_around_the_functions_may_change(code, call):
     [
         ("solve", "return helper(seed)", "return helper(seed) + 1"),
         ("object", "limit = 9", "limit = 8"),
-        ("solve", "return x + K", "return x - K"),
+        ("object", "calls = {", "Base.other = 7\ncalls = {"),
+        ("solve", "return x + K +", "return x - K +"),
+        ("solve", "[1.5]", "[2.5]"),
+        ("object", "calls = {", "TABLE['b'] = 2\ncalls = {"),
         ("solve", "\nK = 1", "\nK = 2"),
         ("lambda", "\nK = 1", "\nK = 2"),
         ("lambda", "lambda instance, seed: helper(seed)", "lambda instance, seed: -helper(seed)"),
         ("object", "        return helper(seed)", "        return -helper(seed)"),
-        ("object", "return x + K", "return x - K"),
+        ("object", "return x + K +", "return x - K +"),
         ("closure", "made(3)", "made(4)"),
         ("closure", "k + seed", "k - seed"),
     ],

@@ -290,6 +290,14 @@ def definitions(call: Callable[..., Any]) -> Files:
             continue
         uses = dict(_uses(subject))
         texts[name] = "\n".join([text, *(f"{key} = {value!r}" for key, value in uses.items() if _is_constant(value))])
+        own = vars(subject) if isinstance(subject, type) else {}
+        of_class = {f"{subject.__qualname__}.{key}": value for key, value in own.items() if not key.startswith("_")}
+        for key, value in (
+            uses | of_class
+        ).items():  # next to the text, so that those of earlier versions stay the same
+            is_new = _is_container(value) or (key in of_class and _is_constant(value))
+            if is_new and not (digest := _fingerprint(value)[0]).startswith(HIDDEN):
+                texts[f"{key} in {subject.__module__}"] = digest
         callables = [value for value in uses.values() if isinstance(value, FunctionType | type)]
         callables += getattr(subject, "__mro__", ())  # a class has its methods from others, too
         waiting += [value for value in callables if value.__module__ == "__main__"]
@@ -333,6 +341,15 @@ def _closure(function: FunctionType) -> Iterator[Any]:
 def _names(code: CodeType) -> set[str]:
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(_names, inner))
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, list | dict | set) or _is_array(value)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether all that an array holds are its numbers; one of another class, as a masked one, may hold more."""
+    return type(value).__module__ == "numpy" and hasattr(value, "tobytes") and not value.dtype.hasobject
 
 
 def _is_constant(value: Any) -> bool:
@@ -398,7 +415,7 @@ class _Walk:
                 own = {key: item for key, item in vars(value).items() if key != "__wrapped__"}
                 return [*name, value.__defaults__, value.__kwdefaults__, *_closure(value), *filter(None, [own])]
             return name
-        if getattr(getattr(value, "dtype", None), "hasobject", None) is False and hasattr(value, "tobytes"):
+        if _is_array(value):
             return [str(value.dtype), str(value.shape), value.tobytes()]
         if isinstance(value, types.MethodType):
             return [value.__self__, value.__func__]

@@ -179,9 +179,8 @@ class MeasuresAnalysis:
             if len(sample) < FEWEST_IN_PILOT:
                 raise InvalidDesign(f"a pilot needs {FEWEST_IN_PILOT} instances or more, got {len(sample)}")
             free = len(sample) - 1
-            bound = free / stats.chi2.ppf(
-                1 - CAUTION, free
-            )  # of the variance, as the pilot's is too small half of the time
+            # an upper bound of the variance, as the pilot's is too small half of the time
+            bound = free / stats.chi2.ppf(1 - CAUTION, free)
             deviations = np.sqrt(bound * sample.var(axis=0, ddof=1))
             known = deviations > 0
             deviations[~known] = np.abs(sample[:, ~known]).max(initial=1.0) * SMALL  # no difference at all

@@ -213,7 +213,9 @@ def hints(ask: Ask, design: Design) -> Iterator[Hint]:
         yield Hint(f"All algorithms against one reference would {_instead(ask, design, other)}.", other)
     if ask.correction == "bonferroni" and design.comparisons > 1:
         other = {"correction": "holm"}
-        yield Hint(f"Holm's procedure, as sound as Bonferroni's, would {_instead(ask, design, other)}.", other)
+        holm = answer_to(replace(ask, **other))
+        if (holm.instances, holm.effect, holm.power) != (design.instances, design.effect, design.power):
+            yield Hint(f"Holm's procedure, as sound as Bonferroni's, would {_instead(ask, design, other)}.", other)
     elif ask.target != "worst" and design.comparisons > 1 and _has_ranks(design):
         begin = f"The strictest test has power {design.worst_power:.3f}"
         other = {"target": "worst"}

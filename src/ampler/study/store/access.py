@@ -317,10 +317,11 @@ class Journal:
 APPLICATION_ID = 0x616D7072  # "ampr": tells a results file from any other SQLite file
 OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
 
+# the steps from one version to the next; user_version counts the steps taken
 MIGRATIONS = tuple(
     file.read_text(encoding="utf-8")
     for file in sorted((files("ampler.study.store") / "migrations").iterdir(), key=lambda file: file.name)
-)  # the steps from one version to the next; user_version counts the steps taken
+)
 TABLES = [re.findall(r"CREATE TABLE (\w+)", step) for step in MIGRATIONS]  # that each step adds
 
 

@@ -11,13 +11,14 @@ import pytest
 from ampler import analyse
 from ampler.analysis.rows import rows_of
 from ampler.analysis.tables import comparison_columns
+from ampler.app.cli.output import mark_colours
 from ampler.core.verdicts import MARKS, opposite
 from ampler.plots import draw_verdict, intervals_data, verdict_data
 from ampler.report.latex import holm_table
 from ampler.report.rows import forest_of
 from ampler.report.svg import forest_html
 from ampler.report.tables import comparisons_table
-from ampler.report.theme import VERDICTS
+from ampler.report.theme import TERMINAL, VERDICTS
 
 CASES = [(better, reference) for better in ("lower", "higher") for reference in (None, "one")]
 
@@ -78,6 +79,7 @@ def test_the_terminal_agrees(analysis):
     found = {name: (verdict, sign_of(text)) for name, verdict, text in zip(names, verdicts, estimates, strict=True)}
     assert found == truth(analysis)
     assert list(marks) == [MARKS[verdict] for verdict in verdicts]
+    assert [mark_colours()[mark] for mark in marks] == [TERMINAL[verdict] for verdict in verdicts]
 
 
 def test_the_page_and_the_browser_agree(analysis):
@@ -127,4 +129,5 @@ def test_json_keeps_first_minus_second_and_its_sentence_has_the_subject_of_the_r
         other = opposite(verdict)
         word = "Inconclusive" if verdict == "inconclusive" else f"{row.subject} is {verdict} than {row.other}"
         assert written["verdict"].startswith(word)
+        assert written["direction"] == {"algorithm": row.subject, "verdict": verdict}
         assert other == "inconclusive" or f"is {other} than" not in written["verdict"]

@@ -58,9 +58,9 @@ def test_the_default_rule_is_named_with_its_guard(study_file):
 
 def test_what_was_done_about_values_that_decided_when_runs_ended(study_file):
     path = study_file()
-    assert "The values decided when runs ended; the estimates were corrected for the bias" in paragraph(path)
-    assert "from the first runs of each algorithm alone" in paragraph(path, estimate="first-runs")
-    assert "decided when runs ended" not in paragraph(study_file(Fixed(runs=3)))
+    assert "The number of runs depended on their values; the estimates were corrected to first order" in paragraph(path)
+    assert "from the initial runs of each algorithm, which did not" in paragraph(path, estimate="first-runs")
+    assert "depended on their values" not in paragraph(study_file(Fixed(runs=3)))
 
 
 def test_the_papers_rule_is_named_as_its_algorithm_1(study_file):

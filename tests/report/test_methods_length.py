@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,14 @@ def analysed(frame, **settings):
     return ampler.analyse(ampler.read_results(frame, **reading), **asked, settings=ampler.Settings(**others))
 
 
+def measures():
+    frame = table().assign(seconds=lambda x: x.cost / 10)
+    cost = {"name": "cost", "better": "lower", "difference": "ratio"}
+    seconds = {"name": "seconds", "better": "lower", "difference": "ratio", "role": "non-inferior", "margin": 0.1}
+    joint = ampler.analyse_measures(frame, [cost, seconds])
+    return replace(joint.analyses["cost"], measures=joint)
+
+
 def solver_table():
     frame = table().assign(status="ok")
     frame.loc[::7, ["cost", "status"]] = [100.0, "timeout"]
@@ -63,6 +72,7 @@ KINDS = {
     "one instance": lambda: analysed(table(instances=1, runs=12)),
     "these instances": lambda: analysed(table(), inference="these instances"),
     "rates": lambda: analysed(table().assign(cost=lambda x: (x.cost > x.cost.median()) * 1.0), statistic="rate"),
+    "measures": measures,
     "detect": lambda: OLD / "sized" / "study.db",
     "interim analyses": lambda: OLD / "looks" / "study.db",
     "se": lambda: OLD / "se" / "study.db",

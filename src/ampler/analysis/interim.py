@@ -438,7 +438,7 @@ def interim_method_sentences(interim: InterimAnalyses) -> Iterator[tuple[str, tu
     exact = "boundaries exact for Student's t" if course.test == "t" else "boundaries of normal theory"
     sentence = (
         f"Interim analyses were made after {when} instances, in random order fixed beforehand. Significant or"
-        " equivalent comparisons stopped there, and algorithms without a remaining comparison were dropped"
+        " equivalent comparisons stopped at an analysis, and algorithms without a remaining comparison were dropped"
     )
     yield sentence, ()
     sentence = (

@@ -76,7 +76,7 @@ def test_times_are_the_value_unless_another_is_named(shell, folder):
     [
         (["./old {instance}"], "needs two commands"),
         (["./old {instance}", "./new {instance}"], "name the instances"),
-        (["./old", "./new", "--value", "cost"], "--better lower|higher"),
+        (["./old", "./new", "--value", "cost"], "--better lower or --better higher"),
         (["./old", "./new", "--names", "one"], "--names must give 2 different names"),
         (["./old", "./new", "--precision", "0"], "--precision must be between 0 and 100"),
         (["./old", "./new", "--runs", "1"], "must be at least 2"),

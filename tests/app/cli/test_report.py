@@ -57,7 +57,7 @@ def test_the_options_are_those_of_analyse(shell, runs, tmp_path):
     text = target.read_text(encoding="utf-8")
     assert "# Mine" in text
     assert "sign tests" in text
-    assert "error rate at 0.1" in text
+    assert "error rate 0.1" in text
 
 
 @pytest.mark.parametrize("most", [2, pytest.param(None, marks=pytest.mark.slow)])

@@ -25,6 +25,7 @@ from ampler.core.text import composed
 
 MATCHING = 10.0  # seconds that a pattern may take in a run
 KEPT = 256 * 1024  # characters at the end of an output in which its value is looked for
+MOST_TOO_DEEP = 50  # JSON objects nested too deeply, each of which takes milliseconds to find out
 EXCERPT = 160  # characters of output that fit into a message
 REPR_WIDTH = 60  # characters of a returned value that fit into a message
 LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
@@ -220,7 +221,7 @@ def _last_number(text: str, start: int) -> Result:
 
 def _json_field(field: str, text: str) -> Result:
     """Read a field of the last JSON object that begins a line and has it; its other numbers become measures."""
-    decode, end = json.JSONDecoder().raw_decode, 0
+    decode, too_deep, end = json.JSONDecoder().raw_decode, 0, 0
     found: tuple[dict[str, Any], str] = {}, ""
     text = text.lstrip()
     for begin in (match.start() for match in re.finditer(r"^\{", text, re.MULTILINE)):
@@ -228,7 +229,12 @@ def _json_field(field: str, text: str) -> Result:
             continue
         try:
             document, end = decode(text, begin)
-        except (ValueError, RecursionError):  # no JSON, a number of too many digits, or brackets in brackets
+        except ValueError:  # no JSON, or a number of too many digits
+            continue
+        except RecursionError:
+            too_deep += 1
+            if too_deep > MOST_TOO_DEEP:  # what comes later must not be passed over
+                raise NoValue("its output must hold JSON that ends; it begins again and again, and too deep") from None
             continue
         if _descend(document, field) is not _MISSING:
             found = document, text[begin:end]

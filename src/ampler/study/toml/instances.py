@@ -169,4 +169,11 @@ def _module(name: str, folder: Path) -> ModuleType:
     if here is not None and loaded is not None and getattr(loaded.__spec__, "origin", None) != here.origin:
         for other in [other for other in sys.modules if f"{other}.".startswith(f"{top}.")]:
             del sys.modules[other]
-    return importlib.import_module(name)
+    leave, os._exit = os._exit, sys.exit  # type: ignore[assignment]  # the reason of a module that leaves is shown
+    paths, streams = list(sys.path), (sys.stdout, sys.stderr)
+    try:
+        return importlib.import_module(name)
+    finally:
+        os._exit = leave
+        sys.stdout, sys.stderr = streams
+        sys.path += [path for path in paths if path not in sys.path]

@@ -1,4 +1,4 @@
-"""ampler: how many instances, how many runs, and what may I conclude?
+"""ampler: design, execution and analysis of comparisons of algorithms.
 
 ::
 

@@ -34,7 +34,7 @@ from ampler.core.settings import (
 from ampler.core.text import capitalised, composed, listed, notebook_html, parameter, quoted
 from ampler.data.tables import Columns, Files, ResultsTable, UnknownColumn, read_table
 
-if TYPE_CHECKING:  # who analyses a table waits for none of these; each is imported where it is needed
+if TYPE_CHECKING:  # imported on demand: the analysis of a table needs none of them
     import pandas as pd
 
     from ampler.analysis.advice import Advice
@@ -54,7 +54,7 @@ DECISIVE = (
     *("difference", "reference", "test", "alternative", "alpha", "statistic", "margin", "floor", "shift", "failures"),
     *("cluster", "mean_over", "cluster_effects"),
 )
-CHOICES = {  # that have no default, and what is said when they are missing
+CHOICES = {  # settings without a default, and the messages if they are missing
     "difference": (
         'choose the kind of difference: "simple" (a - b), "percent" (of the reference, or of the grand mean) or'
         ' "ratio" (log a/b)'
@@ -81,7 +81,7 @@ def analyse(
     statistic: str | Statistic | None = None,
     settings: Settings | None = None,
 ) -> Analysis:
-    """Compare algorithms by results that exist: which differ, by how much, and how sure is it?
+    """Compare algorithms by existing results: estimates, tests, confidence intervals and verdicts.
 
     A results file knows the settings of its plan: they need not be repeated, and those given here come first.
 
@@ -240,7 +240,7 @@ def analyse_measures(
     alpha: float | None = None,
     on_failure: FailurePolicy | str | None = None,
 ) -> MeasuresAnalysis:
-    """Compare algorithms by several measures: who is better in one and not worse in the others, who is on the front?
+    """Compare algorithms by several measures: superiority, non-inferiority and the Pareto front.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def read_results(
     ignore_looks: bool = False,
     unplanned: bool = False,
 ) -> Results:
-    """Read results of runs from wherever they are; columns are found by their names unless they are named here.
+    """Read results of runs from any source; columns are found by their names unless they are specified here.
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def open_study(path: str | PathLike[str]) -> SqliteStore:
 
 
 def is_study_file(source: Any) -> bool:
-    """Whether this is the path of a results file: it begins as one, or is called one and cannot be a table."""
+    """Whether this is the path of a results file, by its content, or by its name if it is no table."""
     if not isinstance(source, str | PathLike) or not Path(source).is_file():
         return isinstance(source, str | PathLike) and is_called_study_file(source)
     with Path(source).open("rb") as file:
@@ -584,7 +584,7 @@ def is_study_file(source: Any) -> bool:
 
 
 def is_called_study_file(path: str | PathLike[str]) -> bool:
-    """Whether a file's name is one of results files, whatever it holds.
+    """Whether a file has the name of a results file.
 
     >>> is_called_study_file("study.db"), is_called_study_file("runs.csv")
     (True, False)
@@ -620,7 +620,7 @@ def _settings(results: Results, settings: Settings | None, keywords: Mapping[str
 
 
 def _specified(settings: Settings | None) -> Mapping[str, Any]:
-    """What somebody has specified in settings, if there are any."""
+    """The specified settings, if there are any."""
     if settings is not None and not isinstance(settings, Settings):
         raise InvalidInput(f"settings must be Settings or None, got {settings!r}")
     return {} if settings is None else settings.specified
@@ -636,7 +636,7 @@ class MissingChoices(InvalidData):
 
 def missing_choices(results: Results, specified: Collection[str]) -> dict[str, str]:
     """Return what must be specified and is not, all at once: a sentence for each parameter."""
-    choices = CHOICES if len(results.runs.algorithms) > 1 else {}  # one alone is described, not compared
+    choices = CHOICES if len(results.runs.algorithms) > 1 else {}  # a single algorithm is described, not compared
     missing = {name: sentence for name, sentence in choices.items() if name not in specified}
     if "failures" not in specified and not results.runs.ok.all():
         missing["on_failure"] = policy_request(results.runs)
@@ -948,7 +948,7 @@ class Study:
         raise InvalidPlan(f"design must be Detect, Precision or FixedSize, got {design!r}")
 
     def check(self, path: str | PathLike[str] | None = None, *, workers: int | None = None) -> Check:
-        """Run each algorithm on one instance, and report what the whole study will take.
+        """Run each algorithm on one instance, and estimate the cost of the study.
 
         Parameters
         ----------

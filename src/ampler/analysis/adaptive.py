@@ -1,6 +1,6 @@
-"""Studies whose size was chosen after a pilot: the tests of the pilot and of the end, as one family. Pure.
+"""Studies with an internal pilot: the tests of the pilot and the final tests, as one family. Pure.
 
-The tests answer as every family of tests does, so that all that comes after need not know. The pilot's own tests come
+They have the interface of every family of tests. The pilot's own tests come
 from the report that the results file keeps, as they saw the first runs only."""
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ampler.stats.power import EFFECT_LEVEL, effect_intervals_of
 
 @dataclass(frozen=True, eq=False)
 class PilotFamily:
-    """Comparisons that a pilot decided, or the end: each half has its share of every level.
+    """Comparisons decided at the pilot stage or by the final tests: each has its share of every level.
 
     The p-value of a comparison in `tests` is that of its stronger half, the pilot's where that was clear, divided by
     the share of the level which that half has; so it may be held against the level as any other.
     """
 
     report: PilotReport
-    differences: Floats  # instances in rows, first those whose variance decided on the size
-    since: int  # rows of these
+    differences: Floats  # instances in rows, first those that determined the size
+    since: int  # number of those rows
     pilot: GrowthTest  # the ordinary tests of the pilot
-    end: GrowthTest  # the tests of all instances; NaN where a comparison got no more after the pilot
+    end: GrowthTest  # the final tests; NaN where a comparison stopped after the pilot
     tests: TestedFamily  # under Holm
 
 
@@ -99,12 +99,12 @@ def decisive_estimates(comparisons: Sequence[Comparison], family: PilotFamily) -
 
 
 def decision_stage(report: PilotReport | None, index: int) -> str:
-    """Return when a comparison was decided, in a word."""
+    """Return the stage that decided a comparison."""
     return "" if report is None or report.is_fixed else "pilot" if report.clear[index] else "end"
 
 
 def planned_power_clause(report: PilotReport) -> str:
-    """Describe what the study could find, for those comparisons in which nothing was found."""
+    """Describe the detectable difference of the inconclusive comparisons."""
     return (
         f"this study had {100 * report.mean_power:.0f} % power for a difference of"
         f" {amount(report.detect, report.difference)}, as planned after the pilot"
@@ -112,7 +112,7 @@ def planned_power_clause(report: PilotReport) -> str:
 
 
 def pilot_test(report: PilotReport) -> GrowthTest:
-    """Return the pilot's ordinary tests as they were."""
+    """Return the pilot's ordinary tests."""
     means, errors, freedom, p_values = map(np.array, (report.means, report.errors, report.freedom, report.p_values))
     return GrowthTest(means, errors, freedom, np.full(len(p_values), np.nan), p_values, report.alternative)
 

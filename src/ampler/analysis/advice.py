@@ -29,14 +29,14 @@ from ampler.stats.contrasts import Contrasts, contrasts_of
 from ampler.stats.shape import largest_shares, tail_factors
 from ampler.stats.variance_bounds import guarded_variances
 
-ROWS = 240  # instances that are looked at, those of the pilot again and again with other sample variances
-ROUNDS = 60  # after these the rest is requested at once: so exact are the bounds by then
+ROWS = 240  # simulated instances: those of the pilot, repeated with other sample variances
+ROUNDS = 60  # runs after which the rest is requested at once, as the bounds are then precise
 BATCH = 16  # runs that a rule asks for at once, by default
 SEED = 0
 
 
 def guarded_runs(pilot: cost_curve.Pilot, se: float, settings: Settings) -> float:
-    """Return how many runs a rule with the guard takes on an instance, all algorithms together, on average."""
+    """Return the mean number of runs on an instance of a rule with conservative variance bounds."""
     if settings.guard == "none" or not pilot.spread.any():
         return float(pilot.counts(se).sum(axis=1).mean())
     repeats = max(1, ROWS // len(pilot.spread))
@@ -64,7 +64,7 @@ def guarded_runs(pilot: cost_curve.Pilot, se: float, settings: Settings) -> floa
     return float(np.ceil(counts).sum(axis=1).mean())
 
 
-USUAL_START = 5  # runs of each algorithm that a study with detect begins with
+USUAL_START = 5  # initial runs of each algorithm in a study with detect
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +75,18 @@ class StudyPlan:
     """
 
     instances: int
-    needed: int  # more than `instances` where these are all there are
+    needed: int  # more than `instances` if too few are available
     runs: Mapping[str, int]
     total: int  # runs in total
     mean_power: float  # over the comparisons
     least_power: float  # of a comparison
-    detectable: float  # what is found with the wanted mean power
+    detectable: float  # difference detected with the planned mean power
     noise_share: float  # of these runs in the variance of the differences, the median over comparisons; NaN: not known
     cost: float = nan  # of everything, in units of one run (or of the costs given)
 
 
 def study_plan(blocks: Blocks, contrasts: Contrasts, goal: detection.DetectGoal, unit: float) -> StudyPlan:
-    """Return the plan; what is not known of the noise of the runs is taken to be the same in the new study.
+    """Return the plan; unknown run noise is assumed to be the same in the new study.
 
     `unit` is that of the values, in which the plan is not.
     """
@@ -101,7 +101,7 @@ def study_plan(blocks: Blocks, contrasts: Contrasts, goal: detection.DetectGoal,
     figures = detection.PilotFigures(
         variances=np.nanvar(phi, axis=0, ddof=1),
         noise=runs.noise,
-        # of each algorithm: as many runs as, the same on all instances, would leave the same noise
+        # equivalent constant number of runs of each algorithm, with the same noise
         counts=np.where(noise > 0, spread.mean(axis=0) / np.where(noise > 0, noise, 1.0), counts.mean(axis=0)),
         freedom=(~np.isnan(phi)).sum(axis=0) - 1.0,
         in_play=np.ones(len(blocks.algorithms), dtype=np.bool_),
@@ -127,8 +127,8 @@ def study_plan(blocks: Blocks, contrasts: Contrasts, goal: detection.DetectGoal,
 
 
 CRITERION = "least cost among the plans that reach the power"
-ROOM = 3.0  # a rule with the guard takes a fifth to twice more runs than the optimum, but now and then far more
-LEAST_PILOT = 3  # instances: a variance over fewer is no variance
+ROOM = 3.0  # a rule with conservative bounds takes 1.2 to 3 times the optimum, and rarely far more
+LEAST_PILOT = 3  # minimum number of instances for a variance
 LITTLE_NOISE = 3  # se = σ_between/3 costs 5 % of the effect: sqrt(1 + 1/9) = 1.05
 
 
@@ -138,16 +138,16 @@ class PlanOption:
 
     kind: Literal["fixed", "adaptive"]
     instances: int
-    runs: float  # on one instance, all algorithms together; expected, where they are adaptive
+    runs: float  # on one instance, all algorithms together; the expected number for adaptive runs
     total: float
     cost: float
     power: float
-    reaches: bool  # the wanted power
+    reaches: bool  # the planned power
     se: float = nan
 
     @property
     def assumption(self) -> str:
-        """What the numbers rest on."""
+        """Data behind the plan: the pilot."""
         if self.kind == "fixed":
             return "the pilot's variances"
         return "variances re-estimated"
@@ -155,40 +155,40 @@ class PlanOption:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The recommended plan, its alternatives, and why. `print(advice)` says it in words."""
+    """Recommended plan with its alternatives and reasons. `print(advice)` shows them as text."""
 
     answer: str  # more instances or more runs, compared with the pilot
     best: cost_curve.Choice
-    curve: tuple[cost_curve.Choice, ...]  # the most exact first
+    curve: tuple[cost_curve.Choice, ...]  # the most precise first
     allocation: Mapping[str, float]  # runs of each algorithm on an instance, on average, at the best choice
-    budget: int  # on one instance, with room for a rule that makes sure of se
-    instances_interval: tuple[int, int]  # what the best se would need at the ends of the 90 % intervals
+    budget: int  # on one instance, with a reserve for a rule with conservative variance bounds
+    instances_interval: tuple[int, int]  # instances for the best se at the ends of the 90 % intervals
     parts: tuple[cost_curve.VarianceParts, ...]  # in the order of the pairs
     pilot_instances: int
     pilot_runs: float  # on one instance, all algorithms together, on average
-    excluded: Mapping[str, str]  # instances of the pilot that could not be used, and why
+    excluded: Mapping[str, str]  # excluded instances of the pilot, with reasons
     detect: float
     power: float
     difference: Difference
     start: int
     warnings: tuple[str, ...]
-    rates: bool = False  # differences are shares of yes, of which 0.01 is a percentage point
-    plan: StudyPlan | None = None  # fixed instances and runs, as detect plans them; None for another target or test
+    rates: bool = False  # whether differences are those of success rates
+    plan: StudyPlan | None = None  # fixed instances and runs, as with detect; None for another target or test
     least_power: float = nan  # of a comparison, at the best choice
-    target: Target = "mean"  # which of the powers of the comparisons `power` is
-    needed: int = 0  # instances, where each cell has one value; more than `best` says where these are all there are
-    guarded_runs: float = nan  # on one instance, as a rule that makes sure of `best.se` takes them, on average
+    target: Target = "mean"  # target: the mean, median, worst or best power
+    needed: int = 0  # required instances, if each cell has one value; may exceed those of `best` if few are available
+    guarded_runs: float = nan  # on one instance, on average, for a rule with conservative bounds and `best.se`
     paired: bool = False  # runs were compared pair by pair, as folds
-    measure: str = "value"  # what is compared: the unit of simple differences
+    measure: str = "value"  # name of the values: the unit of simple differences
 
     @property
     def is_exact(self) -> bool:
-        """Whether the noise of the runs is known, so that an accuracy can be advised."""
+        """Whether run noise is known, so that a target se can be recommended."""
         return isfinite(self.best.se)
 
     @property
     def options(self) -> tuple[PlanOption, ...]:
-        """The plans to choose from: those that reach the power first, the cheapest of them first."""
+        """All plans: first those that reach the power, each group in order of cost."""
         options, best = [], self.best
         if self.plan is not None:
             plan, runs = self.plan, float(sum(self.plan.runs.values()))
@@ -240,7 +240,7 @@ def advise_runs(
     instance_cost: float = 0.0,
     available: int | None = None,
 ) -> Advice:
-    """Return the accuracy and the number of instances that find a raw difference of `detect` at the least cost.
+    """Return the cheapest target se and number of instances that detect a difference of `detect`.
 
     Every true mean difference is taken to be `detect`, in the unit of the differences (0.02 is two percent). `target`
     says which power must reach the wanted one, as for `required_instances`. `costs` are those of one run, by algorithm,
@@ -306,7 +306,7 @@ def advise_runs(
         slack=detection.usual_slack(instance_cost),
         fresh=True,
     )
-    # what both ways of advice say of the pilot; the plan as detect makes it is for t-tests and the mean power
+    # common to both kinds of advice; the plan of detect is for t-tests and the mean power
     planned = target == "mean" and settings.test == "t"
     common = partial(
         Advice,
@@ -417,7 +417,7 @@ def _from_single_values(
 
 
 def suggest_se(*, detect: float, effect: float = 0.5) -> float:
-    """Return an accuracy to begin with when nothing is known: a third of the variation between instances.
+    """Return a first target se without a pilot: a third of the between-instance SD.
 
     If a raw difference `detect` is an effect d of the estimated differences, their standard deviation is detect/d. With
     se = σ_between/3 the noise of the runs makes a tenth of that variance, and costs 5 % of the effect.
@@ -430,7 +430,7 @@ def suggest_se(*, detect: float, effect: float = 0.5) -> float:
 
 
 def _carried(names: Sequence[str], contrasts: Contrasts, differences: Floats) -> str | None:
-    """Pairs of which one instance holds most of the variance."""
+    """Warn of pairs in which one instance has most of the variance."""
     pairs = [(names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True)]
     sizes = [len(differences)] * len(pairs)
     return carried_sentence(pairs, largest_shares(differences).tolist(), sizes, contrasts.difference)

@@ -1,4 +1,4 @@
-"""Advice in sentences and tables: what to take, how sure that is, and what to know."""
+"""Text and tables of advice: the recommended plan, its uncertainty, and warnings."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 CURVE = ("se", "instances", "runs on each", "cost if variances were known", "")
 PARTS = ("comparison", "sd between instances", "se of the pilot", "share of noise")
-POINTS = 12  # of the curve that are shown
-NAMES = 3  # of algorithms with the same number of runs
-PAIRS = 10  # whose variance is shown, the most variable first
-FEW_INSTANCES = 10  # a variance from fewer is known to within a factor of three or worse
+POINTS = 12  # displayed points of the curve
+NAMES = 3  # algorithms named if they have the same number of runs
+PAIRS = 10  # displayed pairs, the most variable first
+FEW_INSTANCES = 10  # with fewer instances, a variance is known within a factor of three at best
 NOISE_UNKNOWN = (
     "every cell has one value, so run noise cannot be estimated; make a second run of each algorithm on some instances"
 )
-PAIRED_NOISE_UNKNOWN = (  # the noise that two algorithms share cancels, and what each has of its own is not known
+PAIRED_NOISE_UNKNOWN = (  # shared noise cancels, and the separate noise is unknown
     "runs are compared pair by pair, which cancels their common noise; the advice keeps the number of paired runs and"
     " computes the number of instances"
 )
-NEARLY = 1.05  # a pilot with this many times its runs would do
+NEARLY = 1.05  # recommended multiple of the pilot's runs
 
 
 def answer(best: Choice, pilot_instances: int, pilot_runs: float) -> str:
-    """Say "more instances" or "more runs", comparing the best choice with the pilot."""
+    """State "more instances" or "more runs", by comparison of the best choice with the pilot."""
     instances = f"{best.instances} instead of {pilot_instances}"
     runs = f"{best.runs:.0f} instead of {pilot_runs:.0f}"
     enough_runs = best.runs <= NEARLY * pilot_runs
@@ -68,7 +68,7 @@ def study_toml(advice: Advice) -> list[str]:
         lines = [f"se = {option.se:.3g}", "", "[rule]", f"budget = {advice.budget}"]
     elif advice.plan is not None and len(set(advice.plan.runs.values())) == 1:
         lines = ["[rule]", 'allocation = "fixed"', f"runs = {min(advice.plan.runs.values())}"]
-    else:  # different numbers of runs: a pilot finds them
+    else:  # unequal numbers of runs: a pilot determines them
         return [f"detect = {advice.detect:g}  # a pilot finds how many runs each algorithm needs"]
     return [*lines, "", "[instances]", f"use = {option.instances}"]
 
@@ -92,7 +92,7 @@ def option_rows(advice: Advice) -> list[list[str]]:
 
 
 def planned_study(advice: Advice) -> str | None:
-    """State which study finds the difference, with the powers it has; None where there is no such plan."""
+    """State the study that detects the difference, with its powers; None without such a plan."""
     plan = advice.plan
     if plan is None:
         return None
@@ -111,7 +111,7 @@ def planned_study(advice: Advice) -> str | None:
 
 
 def needed_alone(advice: Advice) -> str | None:
-    """State how many instances with one value in each cell it takes, where no plan says it; None where one does."""
+    """State the required instances with one value per cell, if no plan states them; otherwise None."""
     if advice.plan is not None or advice.is_exact:
         return None
     best, what = advice.best, f"a difference of {size(advice, advice.detect)}"
@@ -145,7 +145,7 @@ def what_to_take(advice: Advice) -> str:
 
 
 def size(advice: Advice, difference: float) -> str:
-    """Return a difference to be found in the unit people use: percent, a factor, percentage points of rates."""
+    """Return a difference in its usual unit: percent, a factor, percentage points of rates."""
     if advice.rates:
         return f"{digits(100 * difference)} percentage points"
     unit = f" in {advice.measure}" if advice.difference == "simple" else ""
@@ -172,7 +172,7 @@ def which_power(advice: Advice) -> str:
 
 
 def how_sure(advice: Advice) -> list[str]:
-    """Describe what a rule spends above the choice, and how well the pilot knows the number of instances."""
+    """Describe the extra runs of an adaptive rule, and the uncertainty of the number of instances."""
     (low, high), runs, best = advice.instances_interval, advice.guarded_runs, advice.best
     sampling = "Adaptive sampling, which estimates the variances, takes hardly more runs."
     if not runs <= NEARLY * best.runs:
@@ -196,7 +196,7 @@ def curve_rows(advice: Advice) -> list[list[str]]:
 
 
 def part_rows(advice: Advice) -> list[list[str]]:
-    """Return where the variation of the most variable pairs comes from, as rows under PARTS."""
+    """Return the variance components of the most variable pairs, as rows under PARTS."""
 
     def deviation(variance: float) -> str:  # logarithms have no unit
         kind = advice.difference
@@ -216,7 +216,7 @@ def further_parts(advice: Advice) -> str | None:
 
 
 def sentences(clauses: Iterable[str]) -> Iterator[str]:
-    """Yield clauses with a capital and a full stop, sentences as they are."""
+    """Yield sentences; clauses get a capital and a full stop."""
     return (f"{clause[0].upper()}{clause[1:].removesuffix('.')}." for clause in clauses)
 
 
@@ -224,12 +224,12 @@ def sentences(clauses: Iterable[str]) -> Iterator[str]:
 
 
 def first_accuracy(se: float) -> str:
-    """State which accuracy to begin with."""
+    """State the first target standard error."""
     return f"Without a pilot, start with se = {se:.3g}."
 
 
 def why_this_accuracy(detect: float, effect: float) -> str:
-    """State where the accuracy to begin with comes from, and what comes next."""
+    """State the reason for the first target standard error, and the next step."""
     return (
         f"If a difference of {detect:g} is an effect of d = {effect:g}, the differences have an SD of"
         f" {detect / effect:.3g} over instances. With this se, run noise is 10 % of that variance, which costs 5 % of"
@@ -237,11 +237,11 @@ def why_this_accuracy(detect: float, effect: float) -> str:
     )
 
 
-# what to know ------------------------------------------------------------------------------------------
+# warnings ------------------------------------------------------------------------------------------
 
 
 def percent_note(difference: Difference, reference: str | None) -> str | None:
-    """Say beforehand that percent differences to a reference favour it; None for other differences."""
+    """State that percent differences to a reference favour it; None for other differences."""
     if difference != "percent" or reference is None:
         return None
     return (

@@ -79,7 +79,7 @@ def analyse_runs(
 
 @dataclass(eq=False)
 class _Steps:
-    """The steps of one analysis, computed when another one uses them. Columns and lists are in the order of `pairs`."""
+    """The steps of one analysis, computed on demand. Columns and lists are in the order of `pairs`."""
 
     observed: Observed
     settings: Settings
@@ -117,7 +117,7 @@ class _Steps:
             )
 
     def analysis(self) -> Analysis:
-        """Return all of it as one value."""
+        """Return the whole analysis."""
         settings = self.settings
         return Analysis(
             settings=replace(settings, statistic=settings.statistic_name),
@@ -156,7 +156,7 @@ class _Steps:
 
     @cached_property
     def replay(self) -> Replay | None:
-        """The interim analyses taken again, if there were any."""
+        """The interim analyses replayed, if there were any."""
         if self.looks is None:
             return None
         return replayed(self.runs, self.looks, self.settings, self.deterministic, self.estimates.rule)
@@ -173,12 +173,12 @@ class _Steps:
 
     @cached_property
     def sample(self) -> Floats:
-        """The differences that are the sample of the tests: those of instances, or the means of clusters."""
+        """The sample of the tests: differences of instances, or means of clusters."""
         return self.differences if self.clusters is None else self.clusters.means(self.differences)
 
     @cached_property
     def sample_errors(self) -> Floats:
-        """Their standard errors by the runs."""
+        """The standard errors of the sample from run noise."""
         return self.errors if self.clusters is None else self.clusters.errors(self.errors)
 
     @cached_property
@@ -193,14 +193,14 @@ class _Steps:
 
     @cached_property
     def equal(self) -> Bools:
-        """Which pairs are compared by their mean and have the same difference on every instance."""
+        """The pairs that are compared by their mean and have the same difference on every instance."""
         means = paired_test(self.settings.test).estimand.name == "mean"
         columns = present_columns(self.sample)
         return np.array([means and len(column) >= FEWEST and is_constant(column) for column in columns])
 
     @cached_property
     def shift(self) -> warnings.Shift | None:
-        """What stopping by the values did to their means."""
+        """Effect of adaptive stopping on the means."""
         if self.estimates.rule is None:
             return None
         by = {kind: self.estimates.differences(self.contrasts, kind) for kind in get_args(Estimate)}
@@ -213,7 +213,7 @@ class _Steps:
 
     @cached_property
     def guarded_errors(self) -> Floats:
-        """The same as a cautious reader takes them."""
+        """The standard errors with conservative variance bounds."""
         return self.observed.errors(self.settings.guard, self.settings.guard_edition)
 
     @cached_property
@@ -237,7 +237,7 @@ class _Steps:
             return float(1 - np.nansum((self.errors / unit) ** 2) / np.nansum((alone / unit) ** 2)), means
 
     def differencing(self, cells: Cells, statistic: str | Statistic) -> Callable[[Contrasts], Floats]:
-        """Return what gives the differences of these cells by a statistic."""
+        """Return the differencing of these cells for a statistic."""
         rule = self.estimates.rule
         precise = rule is not None or self.contrasts.formula == "corrected"
         blocks = summarise(cells, statistic, deterministic=self.deterministic, accuracy=precise)
@@ -250,7 +250,7 @@ class _Steps:
     # comparisons ------------------------------------------------------------------------------------------------------
 
     def family(self, differences: Floats) -> TestedFamily | None:
-        """Return what tests these differences, where the values decided on their number; None: the test itself."""
+        """Return the family of tests after adaptive sampling; None: the ordinary test."""
         if self.replay is not None:
             return interim_family(self.replay) if differences is self.differences else None
         pilot = self.pilot_family(differences)
@@ -264,7 +264,7 @@ class _Steps:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether several instances are all that conclusions are about."""
+        """Whether conclusions are about several given instances alone."""
         return self.settings.is_fixed and len(self.runs.instances) > 1
 
     @cached_property
@@ -300,7 +300,7 @@ class _Steps:
         )
         if self.replay is None and (pilot := self.pilot_family(self.differences)) is not None:
             comparisons = adaptive.decisive_estimates(comparisons, pilot)
-        return tuple(  # of means whose differences are all equal nothing is known of how they vary, whatever tests them
+        return tuple(  # equal differences give no information about their variance, whatever the test
             replace(comparison, p_value=1.0, p_holm=1.0, rejected=False, interval=ALL, joint_interval=ALL)
             if equal
             else comparison
@@ -324,7 +324,7 @@ class _Steps:
 
     @cached_property
     def failures(self) -> list[claim_checks.FailureBound | None]:
-        """How far each claim is from being reversed by failures."""
+        """Robustness of each claim to unseen failures."""
         return self.failures_at([(0.0,) if comparison.rejected else () for comparison in self.tested])
 
     def failures_at(self, limits: Sequence[Sequence[float]]) -> list[claim_checks.FailureBound | None]:
@@ -343,13 +343,13 @@ class _Steps:
 
     @property
     def roles(self) -> claim_checks.Roles:
-        """What percent differences are held against."""
+        """Other views of percent differences, to check claims."""
         differencing = self.differencing(self.cells, self.settings.statistic)
         return claim_checks.Roles(self.contrasts, differencing, self.settings)
 
     @cached_property
     def robustness(self) -> claim_checks.Robustness | None:
-        """What claims of means over the instances rest on; None for other tests, and after interim analyses."""
+        """Check of the shape behind claims of means; None for other tests, and after interim analyses."""
         how = self.settings
         if self.of_runs is not None or self.replay is not None or paired_test(how.test).when_skewed != "errs":
             return None
@@ -358,7 +358,7 @@ class _Steps:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The comparisons with what speaks against a difference, and intervals that allow for failures and noise."""
+        """The comparisons with doubts about them, and intervals that include failures and noise."""
         how, estimates, robust = self.settings, self.estimates, self.robustness
         side, joint = how.alternative, how.family_alpha / len(self.pairs)
         checked = list(zip(self.tested, self.noise, self.failures, strict=True))
@@ -376,7 +376,7 @@ class _Steps:
         return tuple(doubted)
 
     def equivalences(self) -> Sequence[Equivalence | None]:
-        """Return which differences are shown to lie within the margin."""
+        """Return the equivalence verdicts."""
         settings, margin = self.settings, self.settings.margin
         if margin is None:
             return [None] * len(self.pairs)
@@ -414,7 +414,7 @@ class _Steps:
 
     @cached_property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """What the test of each pair rests on."""
+        """Basis of the test of each pair."""
         unsolved, robust, shift = warnings.neither_solved(self.runs, self.contrasts), self.robustness, self.shift
         shown = list(map(claim_checks.not_equivalent, self.equivalences(), self.noise))
         same = self.roles.equivalences(shown, self.comparisons)
@@ -474,20 +474,20 @@ class _Steps:
     # power ------------------------------------------------------------------------------------------------------------
 
     def design(self, instances: int) -> dict[str, Any]:
-        """Return the terms of the design that this analysis is on this many instances, as `design` takes them."""
+        """Return the terms of the design of this analysis, for the package `design`."""
         how = self.settings
         terms = {"alpha": how.family_alpha, "alternative": how.alternative, "test": how.test}
         return terms | {"instances": instances, "comparisons": len(self.pairs)}
 
     def detectable_on(self, instances: int) -> float:
-        """Return the effect that this many instances find with the power of the settings."""
+        """Return the effect that this many instances detect with the power of the settings."""
         how, sides = self.settings, 1 if self.settings.alternative == "two-sided" else 2
         ranks_or_flips = how.test in ("wilcoxon", "sign", "sign-flip")
         if ranks_or_flips and instances < fewest_clusters_for_flips(len(self.pairs), sides * how.family_alpha):
             return math.nan  # as the smallest p-value is above the level
         try:
             return detectable_effect(power=self.settings.power, **self.design(instances)).effect
-        except InvalidDesign:  # too few instances for this test to find anything
+        except InvalidDesign:  # too few instances for any significant result
             return math.nan
 
     @cached_property
@@ -513,7 +513,7 @@ class _Steps:
         except InvalidDesign:
             return 0.0
 
-    # next to the comparisons ------------------------------------------------------------------------------------------
+    # in addition to the comparisons -----------------------------------------------------------------------------------
 
     @cached_property
     def omnibus(self) -> Omnibus | None:
@@ -554,7 +554,7 @@ class _Steps:
         return tuple(rows)
 
     def algorithms(self) -> tuple[AlgorithmRuns, ...]:
-        """Return how the runs of each algorithm ended, and its mean rank."""
+        """Return the outcomes of each algorithm's runs, and its mean rank."""
         names, size = self.runs.algorithms, len(STATUSES)
         ends = np.bincount(self.runs.algorithm * size + self.runs.status, minlength=len(names) * size).reshape(-1, size)
         return tuple(
@@ -569,7 +569,7 @@ class _Steps:
         )
 
     def stability(self) -> tuple[Conclusion, ...]:
-        """Return what other tests, differences and statistics would find."""
+        """Return the conclusions by other tests, differences and statistics."""
         family, how = self.of_runs, self.settings
         if family is None:
             return exploration.stability(partial(self.differencing, self.cells), self.contrasts, self.signs, how)
@@ -585,7 +585,7 @@ class _Steps:
 
     @cached_property
     def other_policies(self) -> tuple[OtherPolicy, ...]:
-        """If runs failed: what would be found if they counted as something else."""
+        """Conclusions under other treatments of failed runs, if there are any."""
         if self.runs.ok.all() or (self.of_runs is not None and self.runs.shared is not None):
             return ()
         policies = (Drop(), WorstObserved(self.settings.better))
@@ -593,7 +593,7 @@ class _Steps:
         return exploration.other_policies(others, self.pairs, self.signs)
 
     def findings_under(self, policy: FailurePolicy | WorstObserved | None) -> Findings:
-        """Return what another way of counting failed runs finds, and on how many instances."""
+        """Return the conclusions under another treatment of failed runs, with the number of instances."""
         how = self.settings
         whole = how.test_over_train is not None
         cells = usable_cells(self.runs, policy, self.contrasts, self.deterministic, complete=whole).cells
@@ -618,7 +618,7 @@ class _Steps:
         return {name: reason for name, reason in self.observed.incomplete.items() if name not in planned}
 
     def warnings(self) -> Iterator[AnalysisWarning]:
-        """Yield everything that a reader must know."""
+        """Yield all warnings."""
         how, observed, estimates, blocks = self.settings, self.observed, self.estimates, self.blocks
         single, failed = self.of_runs is not None, not self.runs.ok.all()
         if single:
@@ -638,7 +638,7 @@ class _Steps:
         yield from () if single else self.over_instances()
 
     def over_instances(self) -> Iterator[AnalysisWarning]:
-        """Yield what spoils tests whose sample are the instances."""
+        """Yield warnings about tests over the instances."""
         how, pairs, comparisons = self.settings, self.pairs, self.comparisons
         interim = None if self.replay is None else self.replay.result
         if self.sessions is not None:
@@ -675,7 +675,7 @@ class _Steps:
             )
 
     def undeclared_clusters(self) -> Iterator[AnalysisWarning]:
-        """Yield a warning of instances that belong together though nobody said so."""
+        """Yield a warning about undeclared clusters of instances."""
         found = clusters.undeclared_clusters(self.groups, self.differences, self.blocks.instances)
         if found is not None:
             test: Test = "t" if self.settings.test == "bootstrap-t" else self.settings.test
@@ -692,7 +692,7 @@ class _Steps:
 
     @property
     def claims(self) -> set[tuple[Pair, str]]:
-        """What is claimed of each pair."""
+        """The claim about each pair."""
         differences = {(item.pair, "difference") for item in self.comparisons if item.claimed}
         same = {(row.pair, "same") for row in self.diagnoses if row.equivalence and row.equivalence.established}
         shown = [row.pair for row in self.diagnoses if row.non_inferiority and row.non_inferiority.established]
@@ -713,5 +713,5 @@ def _noise_share(differences: Floats, errors: Floats) -> float:
     _, sd, exponent = location(differences[there])
     if sd == 0:
         return math.nan
-    with np.errstate(over="ignore"):  # noise beyond all measure is infinite
+    with np.errstate(over="ignore"):  # noise beyond the range of doubles is infinite
         return float(np.mean((np.ldexp(errors[there], -exponent) / sd) ** 2))

@@ -49,17 +49,17 @@ PRECISION = (
 )
 BIASED = "Do not report these results: the stopping rule biased them. Provisional: "
 SMALLEST = 0.001  # probability that is reported
-HANGS = 0.95  # a claim whose probability falls below this under another model depends on the model
+HANGS = 0.95  # below this probability under another model, a claim depends on the model
 
 
 @dataclass(frozen=True, slots=True)
 class SharedFamily:
-    """Comparisons that learn from each other, how far apart the algorithms are, and on how many instances."""
+    """Shared posteriors of comparisons, the spread of the algorithms, and the number of instances."""
 
     comparisons: Mapping[Pair, SharedPosterior] = field(default_factory=dict)
     omega: float = nan
     instances: int = 0
-    problem: str = ""  # why there are none
+    problem: str = ""  # reason for missing posteriors
 
 
 def family_of(
@@ -99,7 +99,7 @@ def _all_with_all(differences: Floats, pairs: Sequence[Pair], margin: float, lev
     tables = {base: np.column_stack([column_of[base, name] for name in names if name != base]) for base in names}
 
     def information(base: str) -> tuple[int, int]:
-        """To how many others an algorithm has differences that vary, and how many differences that are."""
+        """Number of algorithms to which an algorithm has varying differences, and number of those differences."""
         columns = present_columns(tables[base])
         return sum(len(np.unique(column)) > 1 for column in columns), sum(map(len, columns))
 
@@ -114,7 +114,7 @@ def _all_with_all(differences: Floats, pairs: Sequence[Pair], margin: float, lev
 
 
 def _varying(table: Floats) -> tuple[Codes, Codes]:
-    """The largest complete block, without what never varies in it: that is known, and nothing is learnt from it."""
+    """The largest complete block, without constant differences, which need no inference."""
     rows, columns = largest_block(~np.isnan(table))
     block = table[np.ix_(rows, columns)]
     largest = np.abs(block).max(initial=0.0)
@@ -126,7 +126,7 @@ def _varying(table: Floats) -> tuple[Codes, Codes]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """What rankings of the algorithms on each instance say, best first."""
+    """Posterior of the rankings of the algorithms, best first."""
 
     algorithms: tuple[str, ...]
     win: Floats  # the chance to be first on an instance
@@ -134,7 +134,7 @@ class Ranking:
     better: Floats  # the probability that the row is better than the column
     pair: Floats  # the chance that the row is ahead of the column on an instance
     instances: int  # on which two or more algorithms have values
-    effective: float  # draws that count
+    effective: float  # effective sample size
 
 
 def ranking_of(algorithms: tuple[str, ...], values: Floats, *, better: Better) -> Ranking:
@@ -171,7 +171,7 @@ class Sensitivity:
     robust: Posterior | None  # of the centre of the typical instances
     signed_rank: Areas | None  # how often pairs of instances average below, within, above the margin most of all
     mean_point: Areas | None  # of the signed-rank test: the shares of such pairs, expected
-    problem: str = ""  # why one of them is missing
+    problem: str = ""  # reason for a missing model
 
 
 def sensitivity_of(
@@ -194,7 +194,7 @@ VERDICTS: dict[Better, dict[str, Verdict]] = {
     "higher": {"less": "better", "equivalent": "equivalent", "more": "worse", "inconclusive": "inconclusive"},
 }
 OUTSIDE = "no shared posterior: one of the two algorithms lacks instances, or all differences are equal"
-MOST_SENSITIVE = 60  # comparisons that are judged by other models too
+MOST_SENSITIVE = 60  # comparisons with a sensitivity analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Chances:
     better: float
 
     def of(self, side: str) -> float:
-        """Return one of them."""
+        """Return one of the probabilities."""
         return float(getattr(self, side))
 
 
@@ -222,7 +222,7 @@ class Probable:
     chances: Chances | None = None  # of the mean over instances
     shared_chances: Chances | None = None
     new_chances: Chances | None = None  # of a new instance of the same kind
-    verdict: Verdict | None = None  # None without a margin, or where it cannot be given
+    verdict: Verdict | None = None  # None without a margin, or if it is undefined
     error_correlation: float = nan  # Spearman's, of standard errors and differences; NaN: not known
     problem: str = ""
 
@@ -244,7 +244,7 @@ class Probable:
 
 @dataclass(frozen=True, eq=False)
 class Bayes:
-    """Everything that is probable: `comparisons` in Holm's order, and on request `sensitivity` and `ranking`."""
+    """Bayesian analysis: `comparisons` in Holm's order, and on request `sensitivity` and `ranking`."""
 
     comparisons: tuple[Probable, ...]
     margin: float | None  # None: there are no verdicts
@@ -252,8 +252,8 @@ class Bayes:
     weights: Weights
     omega: float  # posterior mean of the standard deviation of the algorithms' levels; NaN: no shared prior
     shared_instances: int  # which the shared prior rests on
-    errors_known: bool  # else run noise counts as part of what differs between instances
-    expected_false_claims: float  # of the verdicts, if differences are as likely as the prior says; NaN: no verdicts
+    errors_known: bool  # otherwise run noise is part of the between-instance variance
+    expected_false_claims: float  # expected share of false verdicts under the prior; NaN: no verdicts
     analysis: Analysis = field(repr=False)
 
     @cached_property
@@ -267,12 +267,12 @@ class Bayes:
 
     @property
     def ranking(self) -> Ranking | None:
-        """Who is best by rankings alone; None where `ranking_problem` says why."""
+        """The ranking by Plackett-Luce; None with a reason in `ranking_problem`."""
         return self._ranking_or_problem[0]
 
     @property
     def ranking_problem(self) -> str:
-        """Why there is no ranking; nothing if there is one."""
+        """The reason for a missing ranking; empty if there is one."""
         return self._ranking_or_problem[1]
 
     @cached_property
@@ -305,7 +305,7 @@ def bayes_of(analysis: Analysis) -> Bayes:
     """Return the posterior probabilities of the comparisons of an analysis, by its margin and its weights."""
     settings = analysis.settings
     level, margin = 1 - settings.alpha, settings.margin or 0.0
-    separate: list[Posterior | str] = []  # or why there is none
+    separate: list[Posterior | str] = []  # or the reason for none
     for comparison in analysis.comparisons:
         try:
             sample = _sample(analysis, comparison)
@@ -334,7 +334,7 @@ def bayes_of(analysis: Analysis) -> Bayes:
 
 
 def chances_of(areas: Areas, better: Better) -> Chances:
-    """Return areas in words. A difference is first minus second: where lower is better, below 0 the second is worse.
+    """Return the chances from areas. Differences are first − second: if lower is better, below 0 the second is worse.
 
     >>> chances_of(Areas(0.9, 0.1, 0.0), "lower")
     Chances(worse=0.9, equivalent=0.1, better=0.0)
@@ -370,7 +370,7 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
     is_lacking = len(analysis.pairs) >= SHARED_FROM and shared is None
     verdict: Verdict | None = None
     if analysis.settings.margin is not None and not is_lacking:
-        # both posteriors must agree; the plain one decides alone where there is nothing to learn from the others
+        # both posteriors must agree; without a shared prior the plain one decides alone
         verdict = VERDICTS[better][agreed_verdict([one.areas for one in (own, shared) if one is not None])]
         verdict = verdict if _is_supported(verdict, analysis, comparison) else "inconclusive"
     return Probable(
@@ -391,7 +391,7 @@ def _probable(analysis: Analysis, comparison: Comparison, own: Posterior | str, 
 
 
 def bayes_headline(bayes: Bayes) -> str:
-    """State how many comparisons have which verdict; first, if nothing should be claimed."""
+    """State the number of comparisons with each verdict, and first whether claims are unsafe."""
     warning, settings = BIASED if is_biased(bayes.analysis) else "", bayes.analysis.settings
     if bayes.margin is None:
         return warning + NO_MARGIN
@@ -422,10 +422,10 @@ def bayes_sentences(bayes: Bayes, *, most: int | None = None) -> Iterator[str]:
 
 
 def comparison_sentence(probable: Probable, bayes: Bayes) -> str:
-    """Say of one comparison how large the difference is on average, and how probable it is that it matters."""
+    """State the mean difference of one comparison and its probability to exceed the margin."""
     assert probable.posterior is not None, "a comparison without a posterior has a problem instead"
     settings = bayes.analysis.settings
-    badness = -1.0 if settings.better == "lower" else 1.0  # of a difference, for the second
+    badness = -1.0 if settings.better == "lower" else 1.0  # of a difference, seen from the second algorithm
     worse_by = badness * probable.posterior.mean
     word = "worse" if worse_by > 0 else "better"
     among = f" {SUCCEEDED}" if is_about_successes(bayes.analysis) else ""
@@ -433,7 +433,7 @@ def comparison_sentence(probable: Probable, bayes: Bayes) -> str:
     if low >= 0 or high <= 0:
         small, large = sorted((abs(low), abs(high)))
         interval = f"{units.size_text(small, settings)} to {units.size_text(large, settings)}"
-    else:  # it goes to either side, so both are named
+    else:  # the interval includes 0, so both directions are named
         interval = f"{units.size_text(-low, settings)} better to {units.size_text(high, settings)} worse"
     mean, new = probable.chances, probable.new_chances
     assert mean is not None, "so has every comparison with a posterior"
@@ -555,11 +555,11 @@ def _mean_and_interval(result: Posterior, bayes: Bayes) -> tuple[str, str]:
     return mean, f"[{low}, {high}]"
 
 
-# what to know -------------------------------------------------------------------------------------------------------
+# warnings -------------------------------------------------------------------------------------------------------
 
 
 def footnotes(bayes: Bayes) -> Iterator[str]:
-    """Yield what a reader of the probabilities must know."""
+    """Yield warnings about the probabilities."""
     legend = "Columns: P(worse), P(equivalent), P(better)."
     claims = [comparison for comparison in bayes.comparisons if comparison.claims]
     also = "; the tests must support it" if bayes.analysis.settings.difference == "percent" else ""
@@ -577,7 +577,7 @@ def footnotes(bayes: Bayes) -> Iterator[str]:
             f"Expected false claims under the prior: {number} of {len(claims)}. Only the Holm tests control the error"
             " rate."
         )
-    doubtful = []  # claims that another model would not make
+    doubtful = []  # claims that another model does not support
     for own, item in zip(bayes.comparisons, bayes.sensitivity, strict=False):
         if own.claims and own.verdict is not None and item.robust is not None:
             chance = bayes.chances(item.robust.areas).of(own.verdict)

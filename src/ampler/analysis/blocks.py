@@ -26,8 +26,8 @@ from ampler.stats.dependence import mean_covariances
 from ampler.stats.descriptive import ROUNDING, settled
 from ampler.stats.variance_bounds import guarded_variances
 
-ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers are ordinary doubles
-ROOM = 400  # others are brought to 2^400: squares fit, and so do those of values 10^280 times smaller
+ORDINARY = 200  # magnitudes within 2^±200 need no scaling: fourth powers stay within the doubles
+ROOM = 400  # others are scaled to 2^400, so that squares of values 10^280 times smaller do not underflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Cells:
     values: Floats  # in the order of the runs within a cell
     counts: Counts  # values in each cell
     spent: Counts  # runs of each cell, failed ones included
-    labels: Codes | None = None  # of each value: what it shares with runs of other algorithms, as a seed; None: nothing
+    labels: Codes | None = None  # label that pairs runs of different algorithms, such as a seed
     starts: Counts = field(init=False)  # where each cell begins
 
     def __post_init__(self) -> None:
@@ -92,10 +92,10 @@ class Blocks:
     variances: Floats
     kurtosis: Floats | None  # n·M4/M2² for the mean; None for other statistics
     skews: Floats | None  # √n·M3/M2^1.5, likewise
-    degrees: Floats | None  # what the variances are worth, for quantiles and trimmed means
+    degrees: Floats | None  # degrees of freedom of the variances, for quantiles and trimmed means
     certain: Bools  # of each algorithm: declared deterministic, so its variance is 0 and not estimated
     exponents: Counts  # of each instance; 0 unless its values are extraordinarily large or small
-    are_rates: bool = False  # shares of yes, whose variances follow from themselves
+    are_rates: bool = False  # success rates, whose variances follow from the rates
     unbiased: bool = True  # statistics whose logarithms can be corrected for run noise
     exact_logs: bool = False  # geometric means: their logarithms are means, without bias
     log_variances: Floats | None = None  # of one run, of the logarithms of quantiles
@@ -108,7 +108,7 @@ class Blocks:
 
     @property
     def present(self) -> Bools:
-        """Which algorithms have values on which instances."""
+        """Whether an algorithm (column) has values on an instance (row)."""
         return np.asarray(self.counts > 0)
 
     def differences(self, contrasts: Contrasts) -> Floats:
@@ -119,7 +119,7 @@ class Blocks:
         """
         phi = self._by_part(contrasts, Blocks._differences)
         with np.errstate(over="ignore", under="ignore"):
-            if contrasts.difference != "simple":  # a share of what was subtracted, which is 1 for a ratio
+            if contrasts.difference != "simple":  # relative to the subtracted statistics, which is 1 for a ratio
                 return settled(phi, ROUNDING * (1.0 + np.abs(phi)))
             size = np.abs(self.theta)
             size = np.maximum(size[:, contrasts.first], size[:, contrasts.second])
@@ -131,7 +131,7 @@ class Blocks:
 
     def bends(self, contrasts: Contrasts) -> Floats:
         """Return what dividing by noisy statistics adds to each difference on average; 0 where it is not known."""
-        return self.curvature(contrasts) * float(contrasts.formula != "corrected")  # corrected ones are without it
+        return self.curvature(contrasts) * float(contrasts.formula != "corrected")  # corrected differences have none
 
     def _by_part(self, contrasts: Contrasts, ask: Callable[[Blocks, Contrasts], Floats]) -> Floats:
         """Differences and variances of every pair on every instance, computed from complete parts."""
@@ -166,7 +166,7 @@ class Blocks:
             return self.in_logs(contrasts)
         check_positive(self, contrasts)
         with np.errstate(all="ignore"):
-            shared = None  # covariances of statistics with what they are divided by, where runs belong together
+            shared = None  # covariances with the denominators, if runs are paired
             if self.covariances is not None and contrasts.difference == "percent":
                 base = contrasts.reference
                 shared = self.covariances.sum(axis=2) if base is None else self.covariances[:, :, base]
@@ -174,7 +174,7 @@ class Blocks:
             return replace(self, theta=theta, variances=self.variances * factors)
 
     def in_logs(self, contrasts: Contrasts) -> Blocks:
-        """Return the same with the variances of logarithms where these are not those of the statistics, divided.
+        """Return the same with the variances of logarithms where the delta method does not give them.
 
         A median that lies on a floor has a logarithm that is known, and a relative error of a million per cent.
         """
@@ -183,7 +183,7 @@ class Blocks:
         return replace(self, variances=self.log_variances * self.theta**2)
 
     def curvature(self, contrasts: Contrasts) -> Floats:
-        """Return what run noise adds to each difference on average where nothing is corrected."""
+        """Return the bias from run noise of each uncorrected difference."""
         return self._by_part(contrasts, Blocks._curvature)
 
     def _curvature(self, contrasts: Contrasts) -> Floats:
@@ -193,7 +193,7 @@ class Blocks:
 
     def _differences(self, contrasts: Contrasts) -> Floats:
         check_positive(self, contrasts)
-        with np.errstate(all="ignore"):  # what leaves the doubles is refused below
+        with np.errstate(all="ignore"):  # values beyond the doubles are refused below
             phi = contrasts.differences(self.corrected(contrasts).theta)
         phi = self._unscaled(phi) if contrasts.difference == "simple" else phi
         if not np.isfinite(phi).all():
@@ -258,11 +258,11 @@ def gather(runs: Runs, failures: FailurePolicy | WorstObserved | None = None) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparable:
-    """The cells that comparisons can rest on, and why others cannot: reasons by instance."""
+    """Usable cells, and the reasons for the others by instance."""
 
     cells: Cells
-    excluded: Mapping[str, str]  # instances of no use to any pair
-    incomplete: Mapping[str, str]  # instances of use to some pairs only
+    excluded: Mapping[str, str]  # instances without a usable pair
+    incomplete: Mapping[str, str]  # instances with some usable pairs
 
 
 def comparable(cells: Cells, contrasts: Contrasts, deterministic: Collection[str] | None = None) -> Comparable:
@@ -274,7 +274,7 @@ def comparable(cells: Cells, contrasts: Contrasts, deterministic: Collection[str
     short = _short(cells, deterministic)
     serves: Bools = np.asarray(contrasts.both(~short).any(axis=1))
     excluded, incomplete = (_reasons(cells, short, rows) for rows in (~serves, serves))
-    if short.any():  # the values of cells that have too few are left out
+    if short.any():  # cells with too few values are emptied
         enough = np.repeat(~short.ravel(), cells.counts.ravel())
         cells = cells.kept(enough, counts=np.where(short, 0, cells.counts))
     return Comparable(_rows(cells, serves), excluded, incomplete)
@@ -369,18 +369,18 @@ def check_positive(blocks: Blocks, contrasts: Contrasts) -> None:
     )
 
 
-# which cells are enough -------------------------------------------------------------------------------------------
+# usable cells ------------------------------------------------------------------------------------------------------
 
 
 def _short(cells: Cells, deterministic: Collection[str] | None) -> Bools:
-    """Which cells have too few values."""
+    """The cells with too few values."""
     if deterministic is None:
         return np.asarray(cells.counts < np.where(cells.spent > cells.counts, 2, 1))
     return np.asarray(cells.counts < np.array([[1 if name in deterministic else 2 for name in cells.algorithms]]))
 
 
 def _reasons(cells: Cells, short: Bools, rows: Bools) -> dict[str, str]:
-    """Why these instances lack something, by their first incomplete algorithm and the number of others."""
+    """Reasons for incomplete instances: the first incomplete algorithm and the number of others."""
     reasons = {}
     for i in np.flatnonzero(short.any(axis=1) & rows):
         algorithm, others = int(np.argmax(short[i])), int(short[i].sum()) - 1
@@ -428,7 +428,7 @@ def _moments(cells: Cells) -> tuple[Floats, ...]:
     rest = cells.values - np.repeat(first, n)  # large offsets cancel exactly here
     mean = np.add.reduceat(rest, starts) / n
     rest -= np.repeat(mean, n)
-    slip = np.add.reduceat(rest, starts) / n  # what rounding left of the mean
+    slip = np.add.reduceat(rest, starts) / n  # rounding error of the mean
     rest -= np.repeat(slip, n)
     squares = np.add.reduceat(rest * rest, starts)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -448,14 +448,14 @@ def _covariances(cells: Cells, certain: Bools) -> Floats:
 
 
 def _spread(filled: Bools, values: Floats) -> Floats:
-    """The values of the filled cells where they stand; NaN in the empty ones."""
+    """The values of the filled cells in place; NaN in the empty ones."""
     result = np.full(filled.shape, np.nan)
     result[filled] = values
     return result
 
 
 def _rates(cells: Cells) -> tuple[Floats, Floats]:
-    """The share of yes in each cell, and the variance of one run."""
+    """The success rate of each cell, and the variance of one run."""
     strange = np.flatnonzero(~summaries.is_yes_or_no(cells.values))
     if len(strange):
         i, k = cells.place(int(strange[0]))
@@ -471,11 +471,11 @@ def _rates(cells: Cells) -> tuple[Floats, Floats]:
 
 
 def _summaries(cells: Cells, summary: summaries.Summary, *, accuracy: bool) -> tuple[Floats, Floats, Floats | None]:
-    """The statistic of each cell, the variance of one run, and that of the logarithm where it is another matter."""
+    """The statistic of each cell, the variance of one run, and that of the logarithm where it differs."""
     shape, filled = cells.counts.shape, cells.counts > 0
     theta, variances = np.full(shape, np.nan), np.full(shape, np.nan)
     logs = np.full(shape, np.nan) if isinstance(summary, summaries.Quantile) and (cells.values > 0).all() else None
-    # of one value every statistic is the value
+    # every statistic of a single value is the value
     if cells.counts.max() == 1 and not isinstance(summary, summaries.Custom):
         theta[filled] = cells.values
         return theta, variances, None

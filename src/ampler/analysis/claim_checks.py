@@ -48,16 +48,16 @@ from ampler.stats.summaries import GeometricMean, Mean, summary_of
 Differencing = Callable[[Contrasts], Floats]
 
 RATIO = "the ratio"  # as a way to see percent differences
-MAX_RUNS = 10**9  # beyond it nothing is settled by runs
-CHANCE = 0.1  # of a smaller variance, if nothing but the noise made it: down to here the test is left as it is
+MAX_RUNS = 10**9  # beyond it, more runs do not help
+CHANCE = 0.1  # p-value of a variance smaller than run noise, above which the test is unchanged
 SURE = 0.025  # level at which the shape of all comparisons together is beyond chance
-SKEWED_CLAIM = 0.05  # level at which the skewness against all claims together is
+SKEWED_CLAIM = 0.05  # level of the skewness against all claims together
 UNUSUAL = 0.05  # level at which the differences of claims are not normal
-POSSIBLY = 0.15  # level beyond which nothing speaks for skewness against a claim
-FIRM = 0.02  # share of the level below which a p-value of bootstrap-t leaves no doubt
+POSSIBLY = 0.15  # level above which skewness is no doubt about a claim
+FIRM = 0.02  # share of the level below which a p-value of bootstrap-t removes the doubt
 HALF = 0.5  # share of the level for a claim surely against the skewness, whose errors lie on one of two sides
 SURER = 1.3  # p-value of the skewness over that of the difference by bootstrap-t, below which a claim is fragile
-TOO_OFTEN = 1.6  # times that simultaneous intervals may miss more often than they say: coverage 0.92 instead of 0.95
+TOO_OFTEN = 1.6  # tolerated inflation of the error of simultaneous intervals: coverage 0.92 instead of 0.95
 NOTABLE_BIAS = 0.25  # standard errors of a mean: a bias of this size raises an error rate of 0.05 to at most 0.06
 OTHER_TESTS: Mapping[Test, str] = {"bootstrap-t": "bootstrap-t", "wilcoxon": "Wilcoxon", "sign": "the sign test"}
 
@@ -67,7 +67,7 @@ OTHER_TESTS: Mapping[Test, str] = {"bootstrap-t": "bootstrap-t", "wilcoxon": "Wi
 
 @dataclass(frozen=True, slots=True)
 class FailureBound:
-    """How often an algorithm may fail, and how often it would have to for the difference to reverse."""
+    """Failure rate of an algorithm: its upper bound, and the rate at which the difference reverses."""
 
     algorithm: str
     failures: int
@@ -75,7 +75,7 @@ class FailureBound:
     upper: float  # confidence bound of the failure rate (Clopper and Pearson 1934), for all algorithms together
     reversal: float  # the failure rate at which the difference is zero
     shift: float  # of the difference, if it failed as often as the bound allows
-    enough: int | None  # runs that would settle it, at the rate observed; None: no number would
+    enough: int | None  # runs that would suffice, at the observed rate; None: no number does
 
     @property
     def in_doubt(self) -> bool:
@@ -89,11 +89,11 @@ class FailureBound:
 
     @property
     def doubt(self) -> Doubt:
-        """Say so, as what speaks against a claim of a difference."""
+        """Return this as a doubt about a claim."""
         return Doubt("failures", self.reason("reverse the difference"))
 
     def reason(self, effect: str) -> str:
-        """Say what the failures do that may not have been seen."""
+        """Describe the possible effect of unseen failures."""
         enough = "" if self.enough is None else f"; about {count(self.enough, 'run')} of {self.algorithm}"
         settle = f"{enough} would settle it" if enough else ""
         return f"failures may not have been seen: {self._rate}, and {_percent(self.reversal)} would {effect}{settle}"
@@ -107,7 +107,7 @@ class FailureBound:
 def failure_bounds(
     comparisons: Sequence[Comparison], limits: Sequence[Sequence[float]], observed: Observed, settings: Settings
 ) -> list[FailureBound | None]:
-    """Return the bound that comes closest to moving each mean difference beyond one of its limits, or does so furthest.
+    """Return the failure bound with the largest effect on each mean difference, relative to its limits.
 
     A claim of a difference has the limit 0, one of equivalence has both margins. None where failed runs have no value
     of their own, or no failure rate reaches a limit.
@@ -129,7 +129,7 @@ Shown = TypeVar("Shown", Equivalence, NonInferiority)
 
 
 def unseen_failures(shown: Sequence[Shown | None], bounds: Sequence[FailureBound | None]) -> list[Shown | None]:
-    """Return what is established whatever failures may not have been seen."""
+    """Return the verdicts that hold for every plausible failure rate."""
     return [
         replace(item, established=False, doubt=bound.reason("exceed the margin"))
         if item is not None and bound is not None and bound.in_doubt
@@ -219,7 +219,7 @@ class _FailureTable:
         return FailureBound(self.names[who], failed, runs, upper, reversal, shift, enough)
 
     def _failing(self, contrast: Contrasts, who: int, rows: Bools, more: float) -> Floats:
-        """The differences if more runs failed: their means move; where there is one run, it fails as a unit."""
+        """The differences if more runs failed."""
         single = rows & (self.runs[:, who] == 1)
         means = self.theta.copy()
         several = rows & ~single, who
@@ -238,7 +238,7 @@ def _percent(rate: float) -> str:
     return f"{digits(100 * rate, 2)} %"
 
 
-# intervals that the noise of the runs contradicts ---------------------------------------------------------------------
+# intervals narrower than run noise allows ---------------------------------------------------------------------
 
 
 def noise_tests(
@@ -307,7 +307,7 @@ def widened(
 
 
 def not_equivalent(same: Equivalence | None, noise: MeanEstimate | None) -> Equivalence | None:
-    """Return the equivalence verdicts that run noise allows."""
+    """Return the equivalence verdicts that hold under run noise."""
     if same is None or noise is None:
         return same
     low, high, _ = noise.interval("two-sided", 2 * same.alpha)
@@ -378,7 +378,7 @@ def _column_means(values: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """Percent differences held against those with exchanged roles, and against the ratio."""
+    """Percent differences compared with those of exchanged roles and with the ratio."""
 
     contrasts: Contrasts
     differencing: Differencing
@@ -460,7 +460,7 @@ class Roles:
         yield RATIO, self._ratios[:, k]
 
     def _objection(self, comparison: Comparison, differences: Floats, where: str) -> str:
-        """Return the doubt about a claim from another kind of difference; nothing if that supports it."""
+        """Return the doubt about a claim from another kind of difference; None if that supports it."""
         how, sample = self.settings, present(differences)
         method = paired_test(how.paired_test)
         p, larger = method.p_value(sample, how.alternative), method.estimate(sample) > method.estimand.neutral
@@ -487,15 +487,15 @@ def loss_limit(settings: Settings) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Robustness:
-    """What the tests of a family rest on, in the order of the comparisons."""
+    """Shape of the differences of a family, in the order of the comparisons."""
 
     skewed: Bools  # comparisons whose differences are skewed beyond chance
     far: Bools  # those with one difference too far from the others for chance
-    fragile: Bools  # claims that skewness may have made
+    fragile: Bools  # claims that skewness may explain
     doubtful: Bools  # those of them that bootstrap-t does not make, or not at half the level
     disputed: Bools  # other claims with differences that are not normal, which some test does not find
     resampled: Floats  # adjusted p-values of bootstrap-t where it was needed, else 1
-    agree: tuple[tuple[Test, ...], ...]  # other tests that find the same difference, for each claim
+    agree: tuple[tuple[Test, ...], ...]  # other tests that confirm each claim
     disagree: tuple[tuple[Test, ...], ...]  # and those that do not; bootstrap-t only for skewed differences
     coverage: float  # of the simultaneous t intervals, estimated; NaN where no shape is beyond chance
 
@@ -504,7 +504,7 @@ class Robustness:
         return self.coverage < 1 - TOO_OFTEN * alpha
 
     def doubt(self, k: int) -> Doubt | None:
-        """Return what the shape of the differences says against a comparison."""
+        """Return the doubt about a comparison from the shape of its differences."""
         if not self.doubtful[k]:
             return None
         hardly = f"bootstrap-t hardly finds it (p = {digits(self.resampled[k], 2)})"

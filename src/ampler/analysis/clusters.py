@@ -45,7 +45,7 @@ UNEVEN = 0.6  # share of G − 1 below which so few degrees of freedom tell of o
 DETECTION_LEVEL = 0.01  # of all columns together
 FEWEST_GROUPS = 3
 SMALLEST_GROUP = 1.5  # instances of a group on average
-MIN_SESSIONS = 3  # with fewer, nothing is known of how sessions vary
+MIN_SESSIONS = 3  # minimum number of sessions
 FLIP_STEPS = 60  # halvings of an interval by sign flips
 
 
@@ -66,7 +66,7 @@ class Clusters:
             return np.asarray(self.sums(values) / self.sums(~np.isnan(values)))
 
     def errors(self, errors: Floats) -> Floats:
-        """Return the standard error that the runs give to each cluster's mean."""
+        """Return the standard error of each cluster's mean from run noise."""
         return np.sqrt(self.means(errors**2) / np.maximum(self.sums(~np.isnan(errors)), 1.0))
 
     def sums(self, values: Floats) -> Floats:
@@ -106,7 +106,7 @@ def clusters_of(settings: Settings, features: Mapping[str, Mapping[str, object]]
 def compare_clusters(
     differences: Floats, pairs: Sequence[Pair], clusters: Clusters, settings: Settings
 ) -> tuple[Comparison, ...]:
-    """Test every pair with the cluster as the unit, as the settings ask."""
+    """Test every pair with the cluster as the unit, by the settings."""
     family = None if _are_sample(settings) else tested_family(_tests(differences, clusters, settings), settings)
     comparisons = _compare(clusters.means(differences), pairs, settings, family)
     columns = zip(comparisons, differences.T, strict=True)
@@ -138,7 +138,7 @@ def _mean_tests(means: Sequence[MeanEstimate | None]) -> list[PairTest | None]:
 
 
 def _mean(x: Floats, codes: Codes, settings: Settings) -> MeanEstimate | None:
-    """The mean of a pair's differences as the settings ask for it; None where it cannot be tested."""
+    """The mean of a pair's differences by the settings; None where it cannot be tested."""
     if codes.max(initial=-1) < 1:
         return None
     if settings.cluster_effects == "fixed":
@@ -211,7 +211,7 @@ def crossed_means(
 def crossed_comparisons(
     means: Sequence[MeanEstimate], sample: Floats, pairs: Sequence[Pair], settings: Settings
 ) -> tuple[Comparison, ...]:
-    """Return the comparisons by means whose error allows for what sessions share."""
+    """Return the comparisons with errors that include the sessions."""
     comparisons = _compare(sample, pairs, settings, tested_family(_mean_tests(means), settings))
     return tuple(replace(c, estimate=mean.estimate) for c, mean in zip(comparisons, means, strict=True))
 
@@ -222,7 +222,7 @@ def crossed_equivalence(means: Sequence[MeanEstimate], margin: float, settings: 
 
 
 def crossed_warning(size: tuple[int, int], settings: Settings) -> Iterator[AnalysisWarning]:
-    """Return a warning where few sessions say little of others."""
+    """Return a warning about few sessions."""
     if size[1] < MIN_SESSIONS:
         yield AnalysisWarning(
             "clusters",
@@ -261,7 +261,7 @@ def _with_effect(comparison: Comparison, x: Floats, codes: Codes, settings: Sett
             estimate_over_instances=float(x.mean()),
         ),
     )
-    if groups < MIN_CLUSTERS and settings.cluster_effects == "random":  # they say nothing of other clusters
+    if groups < MIN_CLUSTERS and settings.cluster_effects == "random":  # too few clusters for conclusions about others
         return replace(result, p_value=1.0, p_holm=1.0, rejected=False, interval=ALL, joint_interval=ALL)
     return result
 
@@ -291,11 +291,11 @@ def cluster_ranks(statistics: Floats, clusters: Clusters, complete: Any) -> Floa
     return np.asarray(means[~np.isnan(means).any(axis=1)])
 
 
-# what to say of clusters ----------------------------------------------------------------------------------------------
+# text about clusters -------------------------------------------------------------------------------------------------
 
 
 def cluster_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the unit of analysis, how alike its instances are, and both estimates where they may differ."""
+    """Yield the unit of analysis, the intraclass correlation, and both estimates where they may differ."""
     facts = [c.cluster for c in analysis.comparisons if c.cluster is not None and c.cluster.clusters > 1]
     if analysis.settings.cluster is None or not facts:
         return
@@ -318,7 +318,7 @@ def cluster_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def over_clusters(analysis: Analysis) -> str:
-    """Return what the tests were about, for a methods paragraph; nothing without clusters."""
+    """Return the unit of the tests for a methods paragraph; empty without clusters."""
     settings, facts = analysis.settings, [c.cluster for c in analysis.comparisons if c.cluster is not None]
     if settings.cluster is None or not facts:
         return ""
@@ -336,7 +336,7 @@ def over_clusters(analysis: Analysis) -> str:
 def cluster_warnings(
     comparisons: Sequence[Comparison], differences: Floats, clusters: Clusters, settings: Settings
 ) -> Iterator[AnalysisWarning]:
-    """Yield what few or uneven clusters spoil, and where the two estimates of a mean lead to other verdicts."""
+    """Yield warnings about few or uneven clusters, and about estimates with different verdicts."""
     facts = [comparison.cluster for comparison in comparisons if comparison.cluster is not None]
     fewest, random = min(fact.clusters for fact in facts), settings.cluster_effects == "random"
     if random and fewest < MIN_CLUSTERS:
@@ -381,7 +381,7 @@ def cluster_warnings(
 def _other_mean(
     comparisons: Sequence[Comparison], differences: Floats, clusters: Clusters, settings: Settings
 ) -> Iterator[AnalysisWarning]:
-    """What the other mean would decide: of clusters of unequal sizes, or over instances."""
+    """Decisions by the other mean: over clusters of unequal sizes, or over instances."""
     sizes = np.bincount(clusters.codes)
     if settings.test != "t" or settings.cluster_effects == "fixed" or sizes.min() == sizes.max():
         return
@@ -416,7 +416,7 @@ def plan_by_clusters(analysis: Analysis, detect: float) -> NoReturn:
     )
 
 
-# structure that nobody declared ---------------------------------------------------------------------------------------
+# undeclared structure ------------------------------------------------------------------------------------------------
 
 
 def undeclared_clusters(
@@ -442,7 +442,7 @@ def undeclared_warning(
     stay: int,
     planned: bool,
 ) -> AnalysisWarning:
-    """Return the warning of groups that nobody declared: what ignoring them does, and how many claims stay."""
+    """Return the warning about undeclared groups: the effect of ignoring them, and the claims that remain."""
     effects = [item.cluster for item in clustered if item.cluster is not None and (not shown or item.pair in shown)]
     worst = max((e for e in effects if math.isfinite(e.design_effect)), key=lambda e: e.design_effect, default=None)
     rate = 0.0 if worst is None else dependence.false_positive_rate(worst.design_effect, worst.clusters - 1)

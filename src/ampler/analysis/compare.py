@@ -1,4 +1,4 @@
-"""What a family of comparisons shows: paired tests under Holm, intervals, effect sizes, equivalence. Pure.
+"""A family of comparisons: paired tests under Holm, intervals, effect sizes, equivalence. Pure.
 
 Differences come as an array with instances in rows and pairs in columns, NaN where a pair lacks an instance; each pair
 is tested on the instances it has. Comparisons are in the order of the columns. Where there is one instance, its runs
@@ -31,7 +31,7 @@ from ampler.stats.power import effect_intervals, effect_size
 from ampler.stats.summaries import summary_of
 from ampler.stats.two_samples import MannWhitney, RunComparison, RunTest, run_test, welch_comparisons
 
-ALL = (-math.inf, math.inf)  # an interval that says nothing
+ALL = (-math.inf, math.inf)  # an interval without information
 
 
 class PairTest(Protocol):
@@ -49,7 +49,7 @@ DoubtKind = Literal["roles", "shape", "noise", "noise-width", "failures"]
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a significant difference is not claimed: the cause, and a clause that continues "but …"."""
+    """Doubt about a significant difference: its cause, and a clause that continues "but …"."""
 
     kind: DoubtKind
     reason: str
@@ -91,8 +91,8 @@ class Comparison:
     effect_size: float  # d = mean/sd of the differences
     effect_interval: Interval  # 95 %, not adjusted for the family
     instances: int  # those on which both algorithms have values
-    verdict: str = ""  # in words, which know more of the analysis than its numbers
-    doubts: tuple[Doubt, ...] = ()  # what speaks against claiming a significant difference
+    verdict: str = ""  # as a sentence
+    doubts: tuple[Doubt, ...] = ()  # doubts about a significant difference
     cluster: ClusterEffect | None = None  # where clusters of instances were tested
     claimed: bool = field(init=False)
 
@@ -117,29 +117,29 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Is the difference within ±margin? Two one-sided tests, in a Holm family of their own.
+    """Equivalence within ±margin: two one-sided tests, in a Holm family of their own.
 
     For t this speaks of the mean difference, for Wilcoxon of the pseudomedian, for the sign test of the median.
     """
 
     margin: float
-    p_value: float  # the larger of the two one-sided ones
+    p_value: float  # the larger one-sided p-value
     p_holm: float
     alpha: float
     rank: int
     established: bool
-    doubt: str = ""  # why it is not, although the tests show it
+    doubt: str = ""  # reason if it is not claimed although the tests show it
 
 
 @dataclass(frozen=True, slots=True)
 class NonInferiority:
-    """Is the second not worse than the reference by more than the margin? One-sided tests, Bonferroni-adjusted."""
+    """Non-inferiority of the second algorithm to the reference: one-sided tests, Bonferroni-adjusted."""
 
     margin: float
     bound: float  # of the loss, negative for a gain; all bounds hold together with probability 1 − alpha
     alpha: float
     established: bool
-    doubt: str = ""  # why it is not, although the tests show it
+    doubt: str = ""  # reason if it is not claimed although the tests show it
 
 
 def non_inferiority(two_sided: Comparison, settings: Settings) -> NonInferiority:
@@ -168,7 +168,7 @@ def compare(
 ) -> tuple[Comparison, ...]:
     """Test every column and hold the family-wise error at alpha by a step-down procedure, Holm's if the test has none.
 
-    `family` is what tests them, where it is not the test alone that does.
+    `family` replaces the test alone, for example after a pilot.
 
     >>> differences = np.array([[1.2, 0.1], [0.8, -0.3], [1.9, 0.4], [1.4, -0.1], [0.7, 0.2]])
     >>> [(c.second, c.rank, c.rejected, round(c.p_holm, 4)) for c in compare(differences, [("a", "b"), ("a", "c")])]
@@ -221,7 +221,7 @@ def comparisons_of(
 def smallest_sample(comparisons: Sequence[Comparison]) -> int:
     """Return the instances of the comparison that has the fewest, of those that can be tested at all."""
     sizes = (comparison.sample_size for comparison in comparisons if comparison.sample_size >= paired.FEWEST)
-    return min(sizes, default=paired.FEWEST)  # pairs may lack all clusters but one
+    return min(sizes, default=paired.FEWEST)  # pairs may have a single cluster
 
 
 def instances_text(comparisons: Sequence[Comparison]) -> str:
@@ -237,7 +237,7 @@ def pair_text(pair: Pair) -> str:
 
 
 def share_text(some: Sequence[object] | Codes, pairs: Sequence[Pair]) -> str:
-    """Return how many of the comparisons these are."""
+    """Return the number of these comparisons with the total."""
     return f"{len(some)} of {len(pairs)} comparisons" if len(pairs) > 1 else "the comparison"
 
 
@@ -250,7 +250,7 @@ def p_values(differences: Floats, *, test: Test, alternative: Alternative = "two
 def equivalence(
     differences: Floats, *, margin: float, test: Test = "t", alpha: float = 0.05
 ) -> tuple[Equivalence, ...]:
-    """Test for every column whether it certainly lies within ±margin (two one-sided tests), as a family of its own.
+    """Test every column for equivalence within ±margin (two one-sided tests), as a family of its own.
 
     >>> equivalence(np.array([[0.1], [-0.2], [0.15], [0.0], [-0.05]]), margin=1.0)[0].established
     True
@@ -293,7 +293,7 @@ def tested_family(tests: Sequence[PairTest | None], settings: Settings) -> Teste
 
 
 def two_one_sided(tests: Sequence[PairTest | None], margin: float, alpha: float) -> tuple[Equivalence, ...]:
-    """Return for each test whether its difference certainly lies within ±margin, under Holm."""
+    """Return the equivalence of each difference within ±margin, under Holm."""
     p = np.ones(len(tests))
     for k, test in enumerate(tests):
         if test is not None:
@@ -342,7 +342,7 @@ class RunFamily:
 def fixed_family(
     estimates: Estimates, contrasts: Contrasts, pairs: Sequence[Pair], settings: Settings, errors: Floats
 ) -> RunFamily:
-    """Compare the means over instances that are all that matters: their runs are the sample, stratum by stratum.
+    """Compare the means over these instances alone: their runs are the sample, stratum by stratum.
 
     Welch and Satterthwaite's degrees of freedom, each difference with those of its algorithm that has fewer runs.
     `errors` are the standard errors of the differences.
@@ -375,7 +375,7 @@ def run_family(
     test: Test,
     errors: Floats | None = None,
 ) -> RunFamily:
-    """Compare the runs of every pair on the one instance there is, by Welch's test or Mann and Whitney's.
+    """Compare the runs of every pair on a single instance, by Welch's test or Mann and Whitney's.
 
     `errors` are the standard errors of the differences where the runs are paired, as folds or by their seeds.
     """

@@ -1,4 +1,4 @@
-"""What each accuracy costs, learnt from a pilot: variances, the power to reach, and the cheapest choice. Pure."""
+"""Cost of each target se, from a pilot: variances, required power, and the cheapest choice. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DETECT_HALVINGS = 12  # of the interval in which the detectable difference lies:
 
 @dataclass(frozen=True, slots=True)
 class PowerGoal:
-    """A raw difference to find in every comparison, with the power and by the tests of the settings, under Holm.
+    """Smallest difference of interest in every comparison, with the power and the tests of the settings.
 
     Pairs whose differences vary differently have different effects. The largest effect has the smallest p-value, so
     it is held against the strictest level; with equal effects this is the convention of `ampler.design`.
@@ -38,7 +38,7 @@ class PowerGoal:
     detect: float
     target: Target = "mean"
     available: int | None = None  # instances
-    unit: float = 1.0  # in which `detect` is given, for the words of errors
+    unit: float = 1.0  # unit of `detect`, for error messages
 
     def __post_init__(self) -> None:
         positive("detect", self.detect)
@@ -66,7 +66,7 @@ class PowerGoal:
         return self._reached(instances, self._effects(variances), self.settings.test)
 
     def check_possible(self, between: Floats) -> int:
-        """Return how many instances are needed however exact the runs; complain when fewer are available."""
+        """Return the instances needed without run noise; InvalidDesign when fewer are available."""
         if isinstance(self.target, int) and self.target > len(between):
             raise InvalidDesign(f"target must be at most {len(between)}, the number of comparisons, got {self.target}")
         fewest = self.instances(between)
@@ -103,7 +103,7 @@ class PowerGoal:
 
 @dataclass(frozen=True, slots=True)
 class VarianceParts:
-    """Why the estimated differences of a pair vary over the pilot's instances.
+    """Variance components of the estimated differences of a pair over the pilot's instances.
 
     total = between + within: how much the pair really differs from instance to instance, and the noise of the runs.
     """
@@ -122,7 +122,7 @@ class VarianceParts:
         return self.within / self.total if self.total > 0 else 0.0
 
     def times(self, unit: float) -> VarianceParts:
-        """The same in other units of the differences."""
+        """Return the same in other units of the differences."""
         squares = {name: getattr(self, name) * unit * unit for name in ("total", "between", "within")}
         low, high = (end * unit * unit for end in self.between_interval)
         return replace(self, difference=self.difference * unit, **squares, between_interval=(low, high))
@@ -130,11 +130,11 @@ class VarianceParts:
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The pilot as the curve needs it; instances in rows, algorithms (or pairs) in columns."""
+    """Data of the pilot for the curve; instances in rows, algorithms (or pairs) in columns."""
 
     contrasts: Contrasts
     theta: Floats
-    spread: Floats  # the variance of one run, as far as the pilot can tell it on each instance
+    spread: Floats  # the variance of one run, estimated on each instance of the pilot
     parts: tuple[VarianceParts, ...]
     start: int
     costs: Floats  # of one run of each algorithm
@@ -157,11 +157,11 @@ class Pilot:
 
     @cached_property
     def top(self) -> float:
-        """The accuracy that `start` runs give everywhere: asking for less changes nothing."""
+        """The standard error after `start` runs everywhere: a larger target changes nothing."""
         return float(self._pairs.largest_error(self._least).max())
 
     def counts(self, se: float) -> Floats:
-        """Return the runs of each algorithm on each instance that make every pair exact to `se` at the least cost."""
+        """Return the cheapest runs of each algorithm on each instance with standard errors of at most `se`."""
         return self._least if se >= self.top else optimal_counts(self._pairs, se, self._least, self.costs)
 
     def variances(self, counts: Floats) -> Floats:
@@ -183,11 +183,11 @@ class Pilot:
 
 
 def pilot_of(blocks: Blocks, contrasts: Contrasts, *, start: int, costs: Floats, instance_cost: float = 0.0) -> Pilot:
-    """Split the variance of each pair's differences, and keep what tells the cost of an accuracy."""
+    """Split the variance of each pair's differences, and keep the data for the cost of a target se."""
     check_positive(blocks, contrasts)
     theta, variances = in_original_unit(blocks, contrasts)
     unit = np.ones_like(theta) if contrasts.difference == "simple" else theta**2
-    rows = (variances / unit).T  # algorithms first: each borrows strength from its other instances
+    rows = (variances / unit).T  # algorithms on the first axis: each borrows strength from its other instances
     kurtosis, degrees = (None if item is None else item.T for item in (blocks.kurtosis, blocks.degrees))
     spread = moderated(rows, effective_degrees(blocks.counts.T.astype(float), rows, kurtosis, degrees)).T
     # by the method of moments: the noise adds its mean square to the variance of the true differences
@@ -211,7 +211,7 @@ def in_original_unit(blocks: Blocks, contrasts: Contrasts) -> tuple[Floats, Floa
 
 
 def single_parts(blocks: Blocks, contrasts: Contrasts) -> tuple[VarianceParts, ...]:
-    """Return how much the differences vary where each cell has one value: how much of it is noise is not known."""
+    """Return the variation of the differences with one value per cell, whose share of noise is unknown."""
     names, phi = blocks.algorithms, blocks.differences(contrasts).T
     return tuple(
         VarianceParts(names[i], names[j], float(own.mean()), float(own.var(ddof=1)), nan, nan, (nan, nan))
@@ -231,15 +231,15 @@ def variance_factors(instances: int) -> Interval:
     return freedom / float(chdtri(freedom, 0.05)), freedom / float(chdtri(freedom, 0.95))
 
 
-STEP = 10 ** (1 / 16)  # between neighbouring accuracies of the curve
-DECADES = 3  # the curve ends where better accuracy saves no instance, or here
-FINER = 24  # accuracies tried between the neighbours of the best one
+STEP = 10 ** (1 / 16)  # factor between neighbouring targets of the curve
+DECADES = 3  # the curve ends where a smaller se saves no instance, or here
+FINER = 24  # targets tried between the neighbours of the best one
 HALVINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way to reach the power: an accuracy, the instances it then takes, and what that costs."""
+    """One way to reach the power: a target se, the required instances, and their cost."""
 
     se: float
     instances: int
@@ -248,12 +248,12 @@ class Choice:
     power: float  # reached
 
     def times(self, unit: float) -> Choice:
-        """The same in other units of the differences."""
+        """Return the same in other units of the differences."""
         return replace(self, se=self.se * unit)
 
 
 def cost_curve(pilot: Pilot, goal: PowerGoal) -> tuple[Choice, ...]:
-    """Return choices by accuracy, from where better accuracy saves no instance up to `start` runs everywhere."""
+    """Return choices by target se, from the smallest useful one up to that of `start` runs everywhere."""
     fewest = goal.check_possible(pilot.between)
     curve = [choice_at(pilot, goal, pilot.top)]
     for step in range(1, round(DECADES / log10(STEP)) + 1):
@@ -264,7 +264,7 @@ def cost_curve(pilot: Pilot, goal: PowerGoal) -> tuple[Choice, ...]:
 
 
 def cheapest_choice(pilot: Pilot, goal: PowerGoal, curve: Sequence[Choice]) -> Choice:
-    """Return the cheapest choice: the curve's, bettered on a finer grid, then with no more accuracy than needed."""
+    """Return the cheapest choice: that of the curve, refined on a finer grid, with the largest sufficient se."""
     most = goal.available or MOST_INSTANCES
     best = _cheapest([choice for choice in curve if choice.instances <= most] or curve[:1])
     if best.se > 0:
@@ -280,7 +280,7 @@ def cheapest_choice(pilot: Pilot, goal: PowerGoal, curve: Sequence[Choice]) -> C
 
 
 def choice_at(pilot: Pilot, goal: PowerGoal, se: float, guess: int = 2) -> Choice:
-    """Return what it takes to reach the power when every difference is known to `se`."""
+    """Return the choice that reaches the power with this target se."""
     counts = pilot.counts(se)
     variances = pilot.variances(counts)
     instances = goal.instances(variances, guess)

@@ -1,4 +1,4 @@
-"""From runs to the differences that are tested, which decisions and conclusions share. Pure.
+"""From runs to the tested differences; decisions and conclusions share this code. Pure.
 
 Runs may belong together (share a fold or a seed) and are then compared run by run: what two runs share makes them high
 or low together, and their difference does not see it. Where the values decided on the runs, as in `sampling.bias`,
@@ -30,10 +30,10 @@ from ampler.stats.paired import FEWEST
 from ampler.stats.shape import pooled_skewness
 from ampler.stats.summaries import summary_of
 
-MOST_COMPARISONS = 50_000  # some 300 algorithms all with all; beyond it nobody reads them, and they take minutes
-TELLING = 5  # different values: fewer are in order by chance
+MOST_COMPARISONS = 50_000  # maximum number of pairs: all pairs of some 300 algorithms
+TELLING = 5  # minimum number of different values: fewer are in order by chance
 SORTED = 0.9  # of the instances
-EQUAL = 0.9  # of the most runs: rounds end in the middle, and failed runs are no values
+EQUAL = 0.9  # share of the most runs: rounds may be incomplete, and failed runs have no value
 MAX_REASONS = 3  # instances in an error
 
 
@@ -47,7 +47,7 @@ class Estimates:
     rule: Accuracy | None
 
     def differences(self, contrasts: Contrasts, estimate: Estimate = "corrected") -> Floats:
-        """Return φ of each pair on each instance by this estimate; without a rule all are the same."""
+        """Return φ of each pair on each instance by this estimator; without a rule all estimators agree."""
         if self.rule is None or estimate == "all-runs":
             return self.blocks.differences(contrasts)
         if estimate == "first-runs":
@@ -76,7 +76,7 @@ class Estimates:
         own_unit = rule is not None and blocks.exponents.any() and rule.difference == "simple"
         if rule is None or summary_of(rule.statistic) != summary_of(self.statistic) or own_unit:
             return blocks.theta
-        there = blocks.counts > 0  # an empty cell stands aside: as certain, and nobody's denominator
+        there = blocks.counts > 0  # an empty cell counts as known without error, and is no denominator
         typical = np.nanmean(blocks.theta, axis=1, keepdims=True)
         bias = stopping_bias(
             rule,
@@ -109,15 +109,15 @@ class Estimates:
 
     @property
     def largest_skewness(self) -> float:
-        """The largest of them, whichever side."""
+        """The largest bias in absolute value."""
         return float(np.abs(self.skewness).max())
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What runs say of each pair on each instance, and which instances say nothing."""
+    """Differences of each pair on each instance, and the excluded instances."""
 
-    runs: Runs  # with values below the floor as the floor
+    runs: Runs  # with values raised to the floor
     contrasts: Contrasts
     estimates: Estimates
     excluded: Mapping[str, str]
@@ -131,7 +131,7 @@ class Observed:
         return tuple((names[i], names[j]) for i, j in zip(contrasts.first, contrasts.second, strict=True))
 
     def errors(self, guard: Guard = "none", edition: CalibrationVersion = 2) -> Floats:
-        """Return the standard error of each pair's difference on each instance, as a guard takes it."""
+        """Return the standard error of each pair's difference on each instance with conservative variance bounds."""
         cells, blocks = self.estimates.cells, self.estimates.blocks
         if self.runs.shared is None:
             return blocks.errors(self.contrasts, guard=guard, edition=edition)
@@ -170,7 +170,7 @@ def observe(
             " ampler.describe estimates its mean"
         )
     pairs = len(runs.algorithms) * (len(runs.algorithms) - 1) // 2
-    if settings.reference is None and pairs > MOST_COMPARISONS:  # nobody reads this many, and they take minutes
+    if settings.reference is None and pairs > MOST_COMPARISONS:  # too many pairs to compute and read
         raise InvalidData(
             f"{len(runs.algorithms):,} algorithms compared all with all are {pairs:,} comparisons, more than the"
             f" {MOST_COMPARISONS:,} that are made; name a reference, or choose with {parameter('algorithms')}"
@@ -231,7 +231,7 @@ def usable_cells(
     *,
     complete: bool = False,
 ) -> Comparable:
-    """The cells that comparisons can rest on; InvalidData if no pair has two instances."""
+    """The usable cells; InvalidData if no pair has two instances."""
     single = len(runs.instances) == 1
     cells = gather(matched(runs, policy, complete=complete), policy)
     usable = comparable(cells, contrasts, (deterministic or ()) if single else deterministic)
@@ -251,11 +251,11 @@ def usable_cells(
     )
 
 
-# runs that belong together ------------------------------------------------------------------------------------------
+# paired runs --------------------------------------------------------------------------------------------------------
 
 
 def matched(runs: Runs, failures: FailurePolicy | WorstObserved | None, *, complete: bool = True) -> Runs:
-    """Return the runs in the order of what they share, if `complete` those with a partner of every algorithm alone.
+    """Return the runs in the order of their shared labels; with `complete` only those paired in every algorithm.
 
     Runs that share nothing are returned as they are. A label that lacks the value of some algorithm is left out.
     """

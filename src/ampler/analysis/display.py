@@ -18,12 +18,12 @@ from ampler.core.errors import by_severity
 from ampler.core.text import DEFAULT_WIDTH, TextTable, capitalised, count, display_width, listed, table_of, wrap_lines
 
 HEADER = ("columns", "direction")  # kinds of warnings that are part of the header, not of the list
-MAX_PAIRS = 24  # rows of the comparisons, unless everything is to be explained
+MAX_PAIRS = 24  # maximum rows of comparisons without --explain
 MAX_WARNINGS = 3
 NOTES = {"accuracy-unknown", "rates", "table", "columns", "unused", "plan", "pairing"}  # shown with --explain only
-MAX_HIDDEN_COLUMNS = 60  # that are named
-BRIEF_ROWS = 10  # of the table in a short display
-BRIEF_LENGTH = 600  # characters of the answer in a short display
+MAX_HIDDEN_COLUMNS = 60  # maximum number of names
+BRIEF_ROWS = 10  # rows of the table in a short display
+BRIEF_LENGTH = 600  # maximum length of the answer in a short display
 
 Style = Literal["answer", "text", "quiet", "warning"]
 
@@ -39,7 +39,7 @@ class Block:
 
 
 def blocks(analysis: Analysis, *, shell: bool = False, explain: bool = False) -> Iterator[Block]:
-    """Yield what is said of an analysis: the answer, the tables, how it was tested, the warnings.
+    """Yield the parts of the display: the answer, the tables, the tests, the warnings.
 
     Warnings name parameters as Python has them, or options of the `shell`. With `explain` every verdict, test and
     warning comes in detail.
@@ -77,7 +77,7 @@ def blocks(analysis: Analysis, *, shell: bool = False, explain: bool = False) ->
 
 
 def _detailed(analysis: Analysis) -> Iterator[Block]:
-    """What the tests rest on, how the columns were read, and the omnibus test."""
+    """Basis of the tests, roles of the columns, and the omnibus test."""
     if not analysis.unfinished:
         yield Block(table=tables.test_columns(analysis))
     yield Block(points=tuple(item.sentence for item in analysis.warnings if item.kind in HEADER))
@@ -89,7 +89,7 @@ def _detailed(analysis: Analysis) -> Iterator[Block]:
 def _warnings(analysis: Analysis, *, shell: bool, explain: bool) -> Iterator[Block]:
     """Yield the warnings, those that could reverse a verdict first: three without notes, or all with their details."""
     ranked = by_severity(warning for warning in analysis.warnings if warning.kind not in HEADER)
-    hidden_kinds = NOTES | ({"power"} if len(analysis.comparisons) > 1 else set())  # the answer states the power
+    hidden_kinds = NOTES | ({"power"} if len(analysis.comparisons) > 1 else set())  # the power is already in the answer
     brief = [each for each in ranked if each.kind not in hidden_kinds and not each.holds]
     shown = ranked if explain else brief[:MAX_WARNINGS]
     for number, warning in enumerate(shown):
@@ -102,7 +102,7 @@ def _warnings(analysis: Analysis, *, shell: bool, explain: bool) -> Iterator[Blo
 
 
 def plain_text(analysis: Analysis, width: int = DEFAULT_WIDTH) -> str:
-    """Return the whole as plain lines."""
+    """Return the whole display as plain lines."""
     return "\n".join(line for block in blocks(analysis) for line in _lines(block, width))
 
 

@@ -23,8 +23,8 @@ Signs = NDArray[np.int8]
 Differencing = Callable[[Contrasts], Floats]
 Features = Mapping[str, Mapping[str, object]]  # feature -> instance -> value
 
-MOST_LEVELS = 6  # a number with more values than this is cut at its median
-MOST_GROUPS = 24  # a text with more values than this names instances, it does not group them
+MOST_LEVELS = 6  # a numerical feature with more values than this is split at its median
+MOST_GROUPS = 24  # a text feature with more values than this does not group instances
 
 DIFFERENCES: tuple[Difference, ...] = ("simple", "percent", "ratio")
 STATISTICS = ("mean", "median")
@@ -46,7 +46,7 @@ class Subgroup:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What the same data would say under another test, difference and statistic, Holm at the same level. Exploratory.
+    """Conclusions under another test, difference and statistic, with Holm at the same level. Exploratory.
 
     `decisions` has one entry per pair: 1 where first is found larger, −1 where it is found smaller, 0 where nothing
     is found. `same` counts those that agree with the analysis; a combination that cannot be computed has none.
@@ -62,20 +62,20 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class OtherPolicy:
-    """What would be found if failed runs counted as something else. Exploratory."""
+    """Conclusions under another treatment of failed runs. Exploratory."""
 
-    failed_runs: str  # what was done with them
+    failed_runs: str  # treatment of failed runs
     instances: int
     decisions: tuple[int, ...]  # as in Conclusion
-    changed: tuple[Pair, ...]  # the pairs that are decided otherwise
-    reversed: tuple[Pair, ...] = ()  # those among them that are decided the other way round
+    changed: tuple[Pair, ...]  # pairs with another decision
+    reversed: tuple[Pair, ...] = ()  # those of them with the opposite decision
     note: str = ""
 
 
 def subgroups(
     differences: Floats, pairs: Sequence[Pair], instances: Sequence[str], features: Features, settings: Settings
 ) -> tuple[Subgroup, ...]:
-    """Repeat every comparison on each group of instances; pairs that have one instance there are left out."""
+    """Repeat every comparison on each group of instances; pairs with a single instance there are omitted."""
     method, result = paired_test(settings.paired_test), []
     for feature, values in features.items():
         for value, rows in _groups([values.get(name) for name in instances]).items():
@@ -112,12 +112,12 @@ def stability(
 ) -> tuple[Conclusion, ...]:
     """Repeat the decision for every test, kind of difference, and mean or median; of rates for every test.
 
-    `differencing` makes of a statistic what gives the differences by it.
+    `differencing` maps a statistic to the function that computes its differences.
     """
     rates, alternative, alpha = settings.are_rates, settings.alternative, settings.family_alpha
-    tests = [test for test, row in TESTS.items() if row.family is None]  # what resamples takes a hundred times as long
+    tests = [test for test, row in TESTS.items() if row.family is None]  # resampling tests take a hundred times as long
     conclusions: list[Conclusion] = []
-    cache: dict[tuple[bytes, Test], Signs] = {}  # of one value per cell, median and mean are the same
+    cache: dict[tuple[bytes, Test], Signs] = {}  # with one value per cell, median and mean are equal
     for statistic in ("rate",) if rates else STATISTICS:
         by_statistic = differencing(statistic)
         for difference in DIFFERENCES[:1] if rates else DIFFERENCES:
@@ -145,7 +145,7 @@ class Findings(NamedTuple):
 def other_policies(
     findings_by: Mapping[str, Callable[[], Findings]], pairs: Sequence[Pair], result: Signs
 ) -> tuple[OtherPolicy, ...]:
-    """Compare what is found with what other ways of counting failed runs give."""
+    """Compare the conclusions with those under other treatments of failed runs."""
     policies = []
     for name, findings_under in findings_by.items():
         try:
@@ -173,7 +173,7 @@ def _groups(values: Sequence[object]) -> dict[str, Codes]:
     if len(groups) > MOST_GROUPS:
         return {}
     used = [label for label, rows in groups.items() if label is not None and len(rows) > 1]
-    if all(key and not key[0][0] for key in map(natural, used)):  # numbers; words stay in their order
+    if all(key and not key[0][0] for key in map(natural, used)):  # numbers; texts keep their order
         used.sort(key=natural)
     return {label: groups[label] for label in used}
 

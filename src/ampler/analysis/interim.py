@@ -1,4 +1,4 @@
-"""Interim analyses: replayed one after the other, tested as a family, and in words. Pure.
+"""Interim analyses: their replay, their tests as a family, and their text. Pure.
 
 The same replay decides while the study continues and concludes when it is analysed, so the two cannot disagree. At each
 interim analysis the differences are estimated from the runs up to there; a comparison that has stopped keeps what it
@@ -43,7 +43,7 @@ from ampler.stats.shape import error_inflation, skewness, skewness_error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterimPlan:
-    """What was declared of the looks of a study, and how far it has come.
+    """Declared interim analyses of a study, and its progress.
 
     `instances` are the new ones of each look that is over, in their order, and `algorithms` those that were run there.
     Without an effect no comparison stops for having no relevant difference. `recorded` are the verdicts after each look
@@ -62,12 +62,12 @@ class InterimPlan:
 
     @property
     def done(self) -> int:
-        """The number of looks that are over."""
+        """The number of completed interim analyses."""
         return len(self.instances)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The instances of all looks that are over, in their order."""
+        """The instances of all completed interim analyses, in their order."""
         return tuple(name for group in self.instances for name in group)
 
     @property
@@ -78,12 +78,12 @@ class InterimPlan:
 
     @property
     def sides(self) -> Sides:
-        """Of the tests."""
+        """The number of sides of the tests."""
         return 2 if self.alternative == "two-sided" else 1
 
     @property
     def declared(self) -> Declared:
-        """The looks as the procedure takes them."""
+        """The interim analyses as input of the procedure."""
         return Declared(
             looks=self.looks,
             alpha=self.alpha,
@@ -95,12 +95,12 @@ class InterimPlan:
 
     @property
     def stop(self) -> EquivalenceStop | None:
-        """How "no relevant difference" spends its level, if it is claimed at all."""
+        """Spending of the level of equivalence, if equivalence is tested."""
         return None if self.effect is None else EquivalenceStop(self.equivalence)
 
     @property
     def schedule(self) -> Schedule:
-        """When the looks come and how they spend."""
+        """Schedule and spending of the interim analyses."""
         fractions = tuple(count / self.looks[-1] for count in self.looks)
         instances = self.looks if self.test == "t" else None
         return Schedule(named_spending(self.spending), fractions, instances, self.sides)
@@ -108,16 +108,16 @@ class InterimPlan:
 
 @dataclass(frozen=True, slots=True)
 class InterimLimits:
-    """What the statistic of a look must reach for "different", and must not exceed for "no relevant difference"."""
+    """Critical values of an interim analysis for significance and for equivalence."""
 
     strictest: float  # at alpha over all comparisons
     mildest: float  # at alpha itself
-    equivalent: float  # NaN where nothing is small enough, or the test has another scale
+    equivalent: float  # NaN where equivalence is impossible, or the test has another scale
 
 
 @dataclass(frozen=True, slots=True)
 class InterimAnalyses:
-    """What the looks said; rows are looks, columns the comparisons in the order of `pairs`."""
+    """Results of the interim analyses (rows) for the comparisons (columns, in the order of `pairs`)."""
 
     course: InterimPlan
     pairs: tuple[Pair, ...]
@@ -129,11 +129,11 @@ class InterimAnalyses:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing continues."""
+        """Whether no comparison continues."""
         return all(standing.verdict != "continue" for standing in self.standings)
 
     def standing(self, pair: Pair) -> Standing:
-        """Return where a comparison stands."""
+        """Return the state of a comparison."""
         return self.standings[self.pairs.index(pair)]
 
     def number(self, verdict: Verdict, look: int | None = None) -> int:
@@ -143,11 +143,11 @@ class InterimAnalyses:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """The looks of a study taken again, from the differences as each of them saw these."""
+    """Replay of the interim analyses, from the differences available at each."""
 
     course: InterimPlan
     pairs: tuple[Pair, ...]
-    tables: tuple[Floats, ...]  # of each look: instances up to there in rows, comparisons in columns; NaN is missing
+    tables: tuple[Floats, ...]  # of each analysis: instances so far in rows, comparisons in columns; NaN is missing
 
     @property
     def evidence(self) -> LookEvidence:
@@ -156,17 +156,17 @@ class Replay:
 
     @property
     def history(self) -> tuple[tuple[Verdict, ...], ...]:
-        """The verdicts after each look."""
+        """The verdicts after each interim analysis."""
         return self._evidence_and_history[1]
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
-        """Where each comparison stands."""
+        """The state of each comparison."""
         return standings(self.evidence, self.course.declared)
 
     @cached_property
     def differences(self) -> Floats:
-        """The differences that each comparison rests on: those of the look at which it stopped; NaN beyond."""
+        """The differences behind each comparison: those at the analysis that stopped it; NaN beyond."""
         used = np.full(self.tables[-1].shape, np.nan)
         for k, item in enumerate(self.standings):
             table = self.tables[item.look - 1]
@@ -175,10 +175,10 @@ class Replay:
 
     @cached_property
     def result(self) -> InterimAnalyses:
-        """All of it as plain values."""
+        """Return the replay as plain values."""
 
         def rows(of: Callable[[Floats], float]) -> tuple[tuple[float, ...], ...]:
-            """A number for each look and comparison, up to the look at which it stopped."""
+            """A number for each analysis and comparison, up to the analysis that stopped it."""
             return tuple(
                 tuple(
                     of(present(table[:, k])) if look <= end.look else math.nan for k, end in enumerate(self.standings)
@@ -198,7 +198,7 @@ class Replay:
 
     @cached_property
     def _evidence_and_history(self) -> tuple[LookEvidence, tuple[tuple[Verdict, ...], ...]]:
-        """Look after look: what is there, and what is decided."""
+        """Replay the analyses one after the other: the data and the decisions."""
         declared = self.course.declared
         evidence = _evidence(self.tables[0], self.course)
         history = [tuple(verdict for verdict, _ in decide(evidence, declared))]
@@ -207,7 +207,7 @@ class Replay:
             now, same = _evidence(table, self.course), None
             if evidence.equivalence is not None and now.equivalence is not None:
                 same = np.concatenate([evidence.equivalence, np.where(continuing, now.equivalence, np.nan)])
-            evidence = LookEvidence(  # those that stopped before have nothing new to say, whatever runs there are
+            evidence = LookEvidence(  # comparisons that stopped earlier get no new evidence
                 np.concatenate([evidence.counts, np.where(continuing, now.counts, instances)]),
                 np.concatenate([evidence.p_values, np.where(continuing, now.p_values, np.nan)]),
                 same,
@@ -223,7 +223,7 @@ def replayed(
     deterministic: Collection[str] | None,
     rule: Accuracy | None,
 ) -> Replay:
-    """Take the looks of a study again from its runs; `rule` decided on these by their values, if one did."""
+    """Replay the interim analyses of a study from its runs; `rule` is the adaptive rule, if any."""
     course = replace(course, test=settings.paired_test)
     tables: list[Floats] = []
     pairs: tuple[Pair, ...] = ()
@@ -247,7 +247,7 @@ def replayed(
 
 
 def interim_limits(course: InterimPlan, comparisons: int) -> tuple[InterimLimits, ...]:
-    """Return the limits of every look, on the scale of its statistic."""
+    """Return the limits of every analysis, on the scale of its statistic."""
     student = course.looks if course.test == "t" else None
     strictest, mildest = (
         critical_values(course.schedule.nominal_levels(level), student, sides=course.sides)
@@ -261,7 +261,7 @@ def interim_limits(course: InterimPlan, comparisons: int) -> tuple[InterimLimits
 
 
 def _evidence(table: Floats, course: InterimPlan) -> LookEvidence:
-    """What one look has to go by: the p-values of the study's test, and those of t for a relevant effect."""
+    """Evidence of one analysis: the p-values of the study's test, and those of t for a relevant effect."""
     columns = present_columns(table)
     counts = np.array([[len(column) for column in columns]], dtype=np.int64)
     p_values = np.array([[sample_p_value(paired_test(course.test), column, course.alternative) for column in columns]])
@@ -279,7 +279,7 @@ def _t(column: Floats) -> float:
 
 
 def _statistic(column: Floats, course: InterimPlan) -> float:
-    """The statistic of a look on the scale of its limits."""
+    """The statistic of an analysis on the scale of its limits."""
     from scipy.special import ndtri
 
     if course.test == "t" or len(column) < 2:
@@ -329,9 +329,9 @@ def interim_family(replay: Replay) -> TestedFamily:
     return TestedFamily(p, StepDown(ranks, levels, adjusted, rejected), intervals_at)
 
 
-SKEW_FACTOR = 1.5  # a test that errs half as often again as it says deserves a word
-SURE_SKEW = 2.0  # standard errors by which a skewness must differ from 0 to be more than chance
-FAR_TOO_OFTEN = 10.0  # beyond this the number itself means little
+SKEW_FACTOR = 1.5  # error rates 1.5 times the nominal one are reported
+SURE_SKEW = 2.0  # standard errors above which a skewness is significant
+FAR_TOO_OFTEN = 10.0  # the inflation is not quantified beyond
 SHOWN = 3
 
 SPENDINGS = {
@@ -349,7 +349,7 @@ TOO_LARGE = (
 
 
 def interim_plan_text(looks: Sequence[int], effect: float | None) -> str:
-    """State when the results are looked at, and what is done then."""
+    """State the schedule of the interim analyses and the rule to stop."""
     when = listed([f"{instances:,}" for instances in looks], len(looks))
     relevance = f" or equivalent within d = {digits(effect)}" if effect is not None else ""
     return (
@@ -368,7 +368,7 @@ STATES: dict[Verdict, str] = {
 
 
 def interim_status_sentence(interim: InterimAnalyses, left: Sequence[str]) -> str:
-    """State how the comparisons stand after the last look; `left` are the algorithms that need no more runs."""
+    """State the comparisons after the last analysis; `left` are the dropped algorithms."""
     course = interim.course
     hidden = "undecided" if course.done < len(course.looks) else "continue"
     counts = ", ".join(f"{interim.number(state)} {text}" for state, text in STATES.items() if state != hidden)
@@ -383,7 +383,7 @@ def interim_status_sentence(interim: InterimAnalyses, left: Sequence[str]) -> st
 
 
 def tally(interim: InterimAnalyses) -> str:
-    """State how the comparisons stand, as the end of a headline."""
+    """State the number of comparisons by state, as the end of a headline."""
     course = interim.course
     result = [f"{number} {wording}" for verdict, wording in STATES.items() if (number := interim.number(verdict))]
     return f"After interim analysis {course.done} of {len(course.looks)}: {listed(result, len(result))}."
@@ -431,7 +431,7 @@ def interim_sentences(interim: InterimAnalyses) -> Iterator[str]:
 
 
 def interim_method_sentences(interim: InterimAnalyses) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what a paper says of it, without full stops, and the works to cite."""
+    """Yield the sentences for a methods section, without full stops, and the works to cite."""
     course = interim.course
     when = listed([f"{instances:,}" for instances in course.looks], len(course.looks))
     spending = SPENDINGS.get(course.spending, f"the spending function {course.spending}")
@@ -459,7 +459,7 @@ def interim_method_sentences(interim: InterimAnalyses) -> Iterator[tuple[str, tu
 
 
 def skewed_note(interim: InterimAnalyses, difference: Difference, look: int | None = None) -> str | None:
-    """Warn of differences so skewed that looks err, at a look (from 1) or the last one of each; None if there are none.
+    """Warn of differences too skewed for interim analyses, at a given or the last analysis; None without any.
 
     The look so far makes it worse: an early one has few instances and a strict level.
     """
@@ -494,7 +494,7 @@ def skewed_note(interim: InterimAnalyses, difference: Difference, look: int | No
 
 
 def underpowered_interim(interim: InterimAnalyses, reached: float, target: float) -> Iterator[AnalysisWarning]:
-    """State that the instances were too few for the effect planned for; a hundredth of power is no word worth."""
+    """State that the instances were too few for the planned effect; deficits of 0.01 are ignored."""
     course = interim.course
     if reached < target - 0.01 and course.effect is not None:
         yield AnalysisWarning(

@@ -1,4 +1,4 @@
-"""Several measures of the same runs: better in one and not worse in the others? Who is on the Pareto front? Pure.
+"""Several measures of the same runs: superiority in one with non-inferiority in the others, Pareto front. Pure.
 
 The claim "A is better than B" requires A to be superior in the primary measure and non-inferior in every measure with a
 margin. All of these tests must succeed, so each has the full level: an intersection–union test (Berger 1982), whose
@@ -42,9 +42,9 @@ SMALL = 1e-9  # of the largest difference: the deviation of differences that nev
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Is the first better than the second: superior in the primary measure, non-inferior in the others?"""
+    """Claim that the first is superior in the primary measure and non-inferior in the others."""
 
-    first: str  # the one that the data favour
+    first: str  # the algorithm that the data favour
     second: str
     p_values: Mapping[str, float]  # one-sided, of each tested measure
     p_value: float  # of both directions: twice the largest
@@ -54,17 +54,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class FrontStanding:
-    """Where an algorithm stands: on the Pareto front, dominated by others, or not known."""
+    """Position of an algorithm: on the Pareto front, dominated by others, or inconclusive."""
 
     algorithm: str
     standing: Standing
     dominated_by: tuple[str, ...]
-    p_front: float  # adjusted, that nobody dominates it
+    p_front: float  # adjusted, for "no algorithm dominates it"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuresPlan:
-    """How many instances claims about several measures need: all tests together, and each measure alone."""
+    """Required instances for claims about several measures: for all tests together, and for each measure alone."""
 
     instances: int
     power: float
@@ -92,7 +92,7 @@ class MeasuresPlan:
 
 @dataclass(frozen=True, eq=False)
 class MeasuresAnalysis:
-    """What several measures of the same runs allow to conclude; `analyses` has each measure by itself."""
+    """Conclusions from several measures of the same runs; `analyses` has each measure alone."""
 
     measures: tuple[Measure, ...]
     analyses: Mapping[str, Analysis]
@@ -125,7 +125,7 @@ class MeasuresAnalysis:
 
     @cached_property
     def front(self) -> tuple[FrontStanding, ...]:
-        """Where each algorithm stands; empty with a reference, as this needs all pairs."""
+        """Positions of the algorithms; empty with a reference, as they need all pairs."""
         names = [row.algorithm for row in next(iter(self.analyses.values())).algorithms]
         if len(self.pairs) < len(names) * (len(names) - 1) / 2 or len(self._tested) < 2:
             return ()
@@ -183,7 +183,7 @@ class MeasuresAnalysis:
             bound = free / stats.chi2.ppf(1 - CAUTION, free)
             deviations = np.sqrt(bound * sample.var(axis=0, ddof=1))
             known = deviations > 0
-            deviations[~known] = np.abs(sample[:, ~known]).max(initial=1.0) * SMALL  # no difference at all
+            deviations[~known] = np.abs(sample[:, ~known]).max(initial=1.0) * SMALL  # no variation at all
             correlation = np.eye(len(gains))
             if known.sum() > 1:
                 correlation[np.ix_(known, known)] = np.corrcoef(sample[:, known], rowvar=False)
@@ -219,7 +219,7 @@ class MeasuresAnalysis:
             for k, gain in enumerate(present_columns(gains)) if shift > 0 else ():
                 if len(gain) >= FEWEST and is_constant(gain):
                     p[k] = 0.5 ** len(gain) if gain[0] > 0 else 1.0
-            if measure.difference == "percent":  # which favours the reference: the ratio must show it as well
+            if measure.difference == "percent":  # percentages favour their reference: the ratio must agree
                 ratio = replace(measure, difference="ratio").shift
                 gains = (-1.0 if turned else 1.0) * self._log_gain(measure) + np.sign(shift) * ratio
                 test = self.analyses[measure.name].settings.paired_test
@@ -253,20 +253,20 @@ class MeasuresAnalysis:
 
     @property
     def meaning(self) -> str:
-        """What "better" means here."""
+        """The definition of "better" as a sentence."""
         primary, *others = sorted(self._tested, key=lambda measure: measure.role != "primary")
         held = listed([f"{measure.name} (margin {measure.margin:g})" for measure in others], MAX_NAMES)
         return f"superior in {primary.name}" + (f", non-inferior in {held}" if others else "")
 
     @property
     def headline(self) -> str:
-        """The claims in a sentence."""
+        """The claims as a sentence."""
         found = [f"{claim.first} is better than {claim.second}" for claim in self.claims if claim.claimed]
         return named(found) if found else "No algorithm is better than another"
 
     @property
     def about(self) -> str:
-        """How the claims were tested."""
+        """The tests of the claims as a sentence."""
         tests = f"Intersection–union tests, Holm over {count(len(self.pairs), 'pair')}, α = {self.alpha:g}"
         doubtful = [
             f"{claim.first} − {claim.second} ({measure.name}: {reason.partition(';')[0]})"
@@ -280,7 +280,7 @@ class MeasuresAnalysis:
 
     @property
     def front_sentence(self) -> str:
-        """Who is on the Pareto front, and who is not."""
+        """The Pareto front as a sentence."""
         groups = {
             standing: [row for row in self.front if row.standing == standing]
             for standing in ("front", "dominated", "not known")
@@ -306,7 +306,7 @@ class MeasuresAnalysis:
         return head, rows
 
     def means(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the means of all measures over the instances, and where each algorithm stands."""
+        """Return the means of all measures over the instances, and the position of each algorithm."""
         columns = [np.nanmean(self.analyses[measure.name].statistics, axis=0) for measure in self.measures]
         algorithms = [row.algorithm for row in next(iter(self.analyses.values())).algorithms]
         standings = {row.algorithm: row for row in self.front}
@@ -320,7 +320,7 @@ class MeasuresAnalysis:
         return ("algorithm", *names, *(["Pareto front"] if self.front else [])), rows
 
     def lines(self) -> list[str]:
-        """Return what was found: the headline, how it was tested, a table of the claims and one of the means."""
+        """Return the results: headline, tests, a table of the claims and one of the means."""
         return [f"{self.headline}.", self.about, *(line for table in self.tables() for line in table.fitted().lines)]
 
     def tables(self) -> tuple[TextTable, TextTable]:

@@ -22,7 +22,7 @@ from ampler.core.settings import Settings
 from ampler.core.text import alike, count
 from ampler.stats.summaries import Mean, Quantile, Rate, is_yes_or_no, summary_of
 
-Unit = Literal["cluster", "instance", "run"]  # what the interval takes as independent
+Unit = Literal["cluster", "instance", "run"]  # unit that the interval treats as independent
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Description:
     instances: int
     runs: int
     failed: int
-    failures: str = ""  # what failed runs count as
+    failures: str = ""  # treatment of failed runs
 
     def __str__(self) -> str:
         estimate, lower, upper = alike(self.estimate, *self.interval)
@@ -96,7 +96,7 @@ def describe_one(results: Results, settings: Settings) -> Description:
 
 
 def _units(by_instance: dict[str, list[float]], results: Results, settings: Settings) -> tuple[Unit, Floats]:
-    """The independent values: of clusters, of instances, or of the runs on the only instance."""
+    """The independent values: of clusters, of instances, or of the runs on a single instance."""
     if len(by_instance) == 1:
         return "run", np.array(next(iter(by_instance.values())))
     means = {name: float(np.mean(values)) for name, values in by_instance.items()}
@@ -110,10 +110,11 @@ def _units(by_instance: dict[str, list[float]], results: Results, settings: Sett
 
 
 def rate_interval(rates: Floats, alpha: float) -> Interval:
-    """Return Wilson's score interval (1927) of the mean of independent rates, which may be single yes and no.
+    """Return Wilson's score interval (1927) of the mean of independent rates, or of single binary outcomes.
 
     Rates of several runs vary less than single ones: the mean is as exact as that of an effective number of runs (Korn
-    and Graubard 1998), which is itself estimated; Student's t allows for that. Rates that all agree are no certainty.
+    and Graubard 1998), which is itself estimated; Student's t allows for that. The width is positive even for
+    equal rates.
 
     >>> [round(end, 4) for end in rate_interval(np.repeat([1.0, 0.0], [40, 10]), 0.05)]  # prop.test of R
     [0.6696, 0.8876]
@@ -149,8 +150,8 @@ def quantile_interval(values: Floats, q: float, alpha: float) -> Interval:
     from scipy.special import bdtr
 
     ordered, n = np.sort(values), len(values)
-    below = bdtr(np.arange(n + 1), n, q)  # the chance that at most this many values lie below the quantile
-    lower = int(np.searchsorted(below, alpha / 2, side="right"))  # the order statistic of this number, from 1
+    below = bdtr(np.arange(n + 1), n, q)  # probability of at most this many values below the quantile
+    lower = int(np.searchsorted(below, alpha / 2, side="right"))  # index of the order statistic, from 1
     upper = int(np.searchsorted(below, 1 - alpha / 2, side="left")) + 1
     low = float(ordered[lower - 1]) if lower >= 1 else -math.inf
     return low, float(ordered[upper - 1]) if upper <= n else math.inf

@@ -1,7 +1,7 @@
-"""What an analysis found, as values: the comparisons, what they rest on, and everything to report with them.
+"""Results of an analysis as values: the comparisons, their basis, and everything reported with them.
 
-Who looks at a study after every instance, and stops when something is significant, finds differences that are not
-there. So until the study is complete, or at a planned interim analysis, `estimates_only` takes out what a test says.
+Testing after every instance and stopping at the first significant result finds differences that do not
+exist. So until the study is complete, or at a planned interim analysis, `estimates_only` removes all test results.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What the test of one pair rests on."""
+    """Basis of the test of one pair."""
 
     first: str
     second: str
     noise_share: float  # mean se² / variance of the differences; NaN when accuracy is not known
     skewness: float
     equivalence: Equivalence | None
-    unsolved: int = 0  # instances on which neither algorithm gave a value, so that failures alone make the difference
+    unsolved: int = 0  # instances on which all runs of both algorithms failed
     unsolved_instances: tuple[str, ...] = ()  # their names
-    all_runs: float = math.nan  # mean difference by all runs as they are; NaN unless their values decided on the runs
-    first_runs: float = math.nan  # the same by the first runs, which nobody stopped
-    decided: str = ""  # "pilot" or "end", in a study that found its own size
-    agree: tuple[Test, ...] = ()  # other tests that find the same difference, where the test finds one
-    disagree: tuple[Test, ...] = ()  # those that do not; bootstrap-t is asked only where the shape calls for it
+    all_runs: float = math.nan  # uncorrected mean difference of all runs; NaN without adaptive sampling
+    first_runs: float = math.nan  # the same by the initial runs, which are unaffected by stopping
+    decided: str = ""  # "pilot" or "end", in a study with an internal pilot
+    agree: tuple[Test, ...] = ()  # other tests that confirm a significant difference
+    disagree: tuple[Test, ...] = ()  # those that do not; bootstrap-t only for skewed differences
     failure_bound: FailureBound | None = None  # of a significant difference, where failed runs count as a value
 
     non_inferiority: NonInferiority | None = None
@@ -67,12 +67,12 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class InstanceAccuracy:
-    """How accurately the differences on one instance are known: the largest standard error over the pairs."""
+    """Precision of the differences on one instance: the largest standard error over the pairs."""
 
     instance: str
     runs: tuple[int, ...]  # of each algorithm, failed ones included
     error: float  # plain; NaN: not known
-    guarded_error: float  # allows for variances that look small by luck
+    guarded_error: float  # with conservative variance bounds
     worst: Pair | None  # the pair with the largest plain error
     at_budget: bool
     accurate: bool | None  # plain error ≤ se; None when se or the error is not known
@@ -80,7 +80,7 @@ class InstanceAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmRuns:
-    """How often an algorithm was run in total, how many of these runs gave a value, and how the others ended."""
+    """Outcomes of an algorithm's runs: their number, those with a value, and the others by kind."""
 
     algorithm: str
     runs: int
@@ -91,22 +91,22 @@ class AlgorithmRuns:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """What the runs allow to conclude. `print(analysis)` shows it as the command does; its repr is the answer in short.
+    """Conclusions from the runs. `print(analysis)` shows the same text as the command; the repr is a short answer.
 
     `statistics`, `differences`, `errors` and `guarded_errors` have instances in rows, in the order of `accuracy`;
     columns are algorithms for the first and pairs, in the order of `pairs`, for the others. They are NaN where an
     algorithm, or one of a pair, lacks the instance.
     """
 
-    settings: Settings  # what was asked, to be reported with the answer; its statistic is a name
+    settings: Settings  # settings of the analysis; the statistic is a name
     comparisons: tuple[Comparison, ...]  # in Holm's order
-    instances: int  # used in some comparison; each comparison counts its own
-    runs: int  # whose values the comparisons rest on
+    instances: int  # number of instances used in any comparison
+    runs: int  # used runs
     algorithms: tuple[AlgorithmRuns, ...]
     accuracy: tuple[InstanceAccuracy, ...]
-    excluded: Mapping[str, str]  # instances left out of all comparisons, and why
-    incomplete: Mapping[str, str]  # instances used by some comparisons only, and why
-    detectable_effect: float  # the d found with mean power `settings.power`; where fewest instances are, if they differ
+    excluded: Mapping[str, str]  # excluded instances, with reasons
+    incomplete: Mapping[str, str]  # partly used instances, with reasons
+    detectable_effect: float  # the d detectable with `settings.power`, for the comparison with the fewest instances
     warnings: tuple[AnalysisWarning, ...]
     diagnoses: tuple[Diagnosis, ...]  # in the order of `pairs`
     omnibus: Omnibus | None  # on the complete instances; None: too few of them
@@ -118,18 +118,18 @@ class Analysis:
     differences: Floats
     errors: Floats
     guarded_errors: Floats
-    course: PilotReport | None = None  # how the size of the study was decided, if its own values did
-    looks: InterimAnalyses | None = None  # what was decided on the way, if the values were looked at
+    course: PilotReport | None = None  # the internal pilot of the study, if there was one
+    looks: InterimAnalyses | None = None  # the interim analyses, if there were any
     recorded: Runs | None = None  # the runs themselves, for figures of them
-    unfinished: str = ""  # why there are estimates only: the study is not complete, and no analysis is planned for now
-    features: Features = field(default_factory=dict)  # of the instances: what groups them, by feature and instance
-    measure: str = "value"  # what was measured, as the source of the runs calls it
-    measures: MeasuresAnalysis | None = None  # of several measures, of which this is the primary one
+    unfinished: str = ""  # reason for estimates only: the study is incomplete, without an interim analysis now
+    features: Features = field(default_factory=dict)  # features of the instances, by feature and instance
+    measure: str = "value"  # name of the values in the source
+    measures: MeasuresAnalysis | None = None  # analysis of several measures, of which this is the primary one
     families: tuple[LaterFamily, ...] = ()  # of algorithms that joined a finished study, each with its own error rate
 
     @cached_property
     def bayes(self) -> Bayes:
-        """How probable it is: posteriors of all comparisons, and verdicts if there is a margin; computed when asked."""
+        """Bayesian analysis: posteriors of all comparisons, and verdicts if there is a margin; computed on demand."""
         from ampler.analysis.bayes import bayes_of
 
         problems = {
@@ -183,7 +183,7 @@ class Analysis:
 
     @property
     def weighs_a_margin(self) -> bool:
-        """Whether a report says how probable it is: there is a margin to judge by, and there are instances."""
+        """Whether a report includes the Bayesian analysis: there must be a margin and several instances."""
         independent = self.single is None and self.settings.cluster is None and not self.settings.is_fixed
         return self.settings.margin is not None and independent and not self.unfinished
 
@@ -220,7 +220,7 @@ class Analysis:
 
         Without matplotlib axes to draw on, they are made, and returned; `ampler.plots` has all figures.
         """
-        from importlib import import_module  # figures stand above this room, which reaches them when asked only
+        from importlib import import_module  # figures belong to a higher layer: imported on demand
 
         plots = import_module("ampler.plots")
         return plots.draw_verdict(plots.verdict_data(self), ax)
@@ -262,7 +262,7 @@ class Analysis:
         return result
 
     def _verdict(self, comparison: Comparison) -> dict[str, Any]:
-        """The verdict as data: about which algorithm, and the statistic with its degrees of freedom."""
+        """The verdict as data: its subject, and the statistic with its degrees of freedom."""
         from ampler.analysis.text import findings
 
         how, finding = self.settings, findings(self)[comparison.pair]
@@ -296,22 +296,22 @@ MAX_COLUMNS = 30
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Results:
-    """Runs with what their source says about them: groups of instances, settings of the study, what was noticed."""
+    """Runs with the information of their source: groups of instances, settings of the study, notes."""
 
     runs: Runs
     features: Mapping[str, Mapping[str, object]]
-    settings: Mapping[str, Any]  # those of an analysis, as far as the source knows; what the user says comes before
+    settings: Mapping[str, Any]  # analysis settings known to the source; those of the user take precedence
     notes: tuple[AnalysisWarning, ...]
     deterministic: tuple[str, ...] | None = None  # algorithms whose value never changes; None: not known
-    rule: Accuracy | None = None  # that looked at the values and decided on the runs; None: none did, or not known
-    course: PilotReport | None = None  # how the values decided on the number of instances; None: they did not
-    looks: InterimPlan | None = None  # how the values were looked at on the way; None: they were not
-    unfinished: str = ""  # why nothing is tested yet: what is missing of the plan; nothing where it is complete
+    rule: Accuracy | None = None  # adaptive rule that determined the runs; None: none, or unknown
+    course: PilotReport | None = None  # report of the internal pilot; None: there was none
+    looks: InterimPlan | None = None  # declared interim analyses; None: there were none
+    unfinished: str = ""  # missing parts of the plan, because of which nothing is tested; empty if complete
     time_limit: float | None = None  # of all runs, in the unit of their values; None: not known
-    fixed_runs: bool = False  # the plan fixed how many runs are made on an instance, or its pilot did
-    measure: str = "value"  # what was measured
-    groups: Features = field(default_factory=dict)  # what may group the instances, by the names of columns
-    roles: Mapping[str, str] = field(default_factory=dict)  # how each column of a table was understood
+    fixed_runs: bool = False  # whether the plan or its pilot fixed the number of runs per instance
+    measure: str = "value"  # name of the values
+    groups: Features = field(default_factory=dict)  # possible groupings of the instances, by column
+    roles: Mapping[str, str] = field(default_factory=dict)  # role of each column of a table
     measures: tuple[tuple[Measure, Results], ...] = ()  # several measures of the same runs, each with its results
     families: tuple[tuple[LaterFamily, Results | None], ...] = ()  # later ones; None: nothing to analyse yet
     added: tuple[str, ...] = ()  # the algorithms of a later family, of which each pair has at least one
@@ -337,7 +337,7 @@ class Results:
 
 
 UNKNOWN = math.nan, math.nan
-ABOUT_RUNS: frozenset[WarningKind] = frozenset(  # the warnings that say nothing of what a test would find
+ABOUT_RUNS: frozenset[WarningKind] = frozenset(  # warnings that reveal no test result
     {
         *("unfinished", "part", "one-instance", "pseudoreplication", "duplicates", "repeated-runs", "censored", "bias"),
         *("biased", "denominator", "direction", "incomplete", "code", "drift", "busy", "accuracy", "budget"),
@@ -348,7 +348,7 @@ ABOUT_RUNS: frozenset[WarningKind] = frozenset(  # the warnings that say nothing
 
 
 def estimates_only(analysis: Analysis, why: str) -> Analysis:
-    """Return the analysis without p-values, intervals, verdicts and anything else that reveals a test."""
+    """Return the analysis without p-values, intervals, verdicts and other test results."""
     hidden: dict[str, Any] = dict.fromkeys(("interval", "joint_interval", "effect_interval"), UNKNOWN)
     # the effect size is t, but for the root of the number of instances
     hidden |= dict.fromkeys(("p_value", "p_holm", "effect_size"), math.nan) | {"rejected": False, "doubts": ()}

@@ -43,12 +43,12 @@ class ComparisonRow:
     p_adjusted: float
     texts: tuple[str, ...]  # estimate, interval and joint interval in their unit, with the same decimals
     wins_text: str
-    key: str = ""  # of the place where its instances are shown; empty: nowhere
-    verdict_text: str = ""  # the verdict as the sentences have it
+    key: str = ""  # link target of its instances; empty: none
+    verdict_text: str = ""  # the verdict as in the sentences
 
     @property
     def mark(self) -> str:
-        """The mark of the verdict: colour never stands alone."""
+        """The mark of the verdict, used in addition to colour."""
         return MARKS.get(self.verdict, "–")
 
     @property
@@ -68,7 +68,7 @@ class ComparisonRow:
 
     @property
     def bracket_text(self) -> str:
-        """The simultaneous interval as narrow tables have it."""
+        """The simultaneous interval in the form of narrow tables."""
         low, high = (text.removeprefix("+") for text in self.texts[3:])
         return "–" if math.isnan(self.joint_interval[0]) else f"[{low}, {high}]"
 
@@ -145,7 +145,7 @@ def difference_unit(analysis: Analysis) -> str:
 
 
 def difference_head(analysis: Analysis, leader: str | None = None) -> str:
-    """Return the head of the column of estimates: what the difference is from."""
+    """Return the heading of the column of estimates."""
     reference = leader or analysis.settings.reference
     if difference_unit(analysis) == "share":
         return "larger on"
@@ -164,6 +164,6 @@ def p_text(value: float) -> str:
 
 
 def wins_text(wins: Wins) -> str:
-    """Write on how many of the instances the subject is better."""
+    """Write the wins of the subject."""
     ties = f", {wins.ties} tie" + ("" if wins.ties == 1 else "s") if wins.ties else ""
     return f"{wins.first} of {wins.instances}{ties}"

@@ -14,8 +14,8 @@ from ampler.core.failures import KINDS, Kind, Par, values_under
 from ampler.core.text import TextTable, digits
 from ampler.core.text import table_of as text_table
 
-USUAL_FACTOR = 10.0  # PAR10, where no policy names another factor
-SHIFT = 10.0  # seconds, as reports of MIP solvers have it
+USUAL_FACTOR = 10.0  # PAR10, unless a policy has another factor
+SHIFT = 10.0  # seconds, as is usual for MIP solvers
 SINGLE_BEST, VIRTUAL_BEST = "single best", "virtual best"
 COUNTED: Sequence[Kind] = KINDS[1:]
 ALWAYS: Sequence[Kind] = ("wrong", "timeout", "memout")
@@ -95,7 +95,7 @@ def _mean(scores: Floats) -> float:
 def _scores(runs: Runs, policy: Par | None, scale: Callable[[Floats], Floats]) -> Floats:
     """The mean over the runs of each solver (column) on each instance (row); NaN without a run.
 
-    Without a policy the score is the share of runs that failed: what it is then good for is to find the best solver.
+    Without a policy the score is the share of failed runs, which serves only to find the best solver.
     """
     values = (~runs.ok).astype(float) if policy is None else scale(values_under(runs, policy)[0])
     shape = len(runs.instances), len(runs.algorithms)
@@ -135,7 +135,7 @@ def solver_columns(table: SolverTable) -> TextTable:
 
 
 def about_solvers(table: SolverTable) -> str:
-    """Describe what the columns of the table are.
+    """Explain the columns of the table.
 
     >>> about_solvers(SolverTable((), 10.0, 60.0, 10.0)).partition(". ")[0]
     'PAR10: mean over instances; a failed run counts as 10 times the cutoff of 60'

@@ -1,4 +1,4 @@
-"""The algorithms side by side: means, estimates, wins, ranks, and where these disagree and why. Pure."""
+"""Standings of the algorithms: means, estimates, wins, ranks, and their disagreements. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Wins:
 
     @property
     def turned(self) -> Wins:
-        """The same from the other side."""
+        """The wins from the other algorithm's side."""
         return Wins(self.second, self.ties, self.first)
 
 
@@ -47,7 +47,7 @@ def wins_of(analysis: Analysis) -> Mapping[Pair, Wins]:
 
 
 def reading_order(analysis: Analysis) -> list[int]:
-    """Return the places of the instances, in the order of `accuracy`, as a reader looks for them.
+    """Return the indices of the instances in display order.
 
     By the first feature, within it by the next, and last by their names; numbers count as numbers.
     """
@@ -59,22 +59,22 @@ def reading_order(analysis: Analysis) -> list[int]:
 
 NAMED = 3  # instances in a sentence
 SENTENCES = 4  # pairs of which a disagreement is reported; the others are counted
-FEWEST_RANKED = 3  # algorithms of which ranks say more than the comparison
-MAX_RANKED = 12  # algorithms whose ranks a sentence tells
+FEWEST_RANKED = 3  # minimum number of algorithms for ranks
+MAX_RANKED = 12  # maximum number of algorithms with ranks in a sentence
 AGREE = "Estimates, wins, mean ranks and the test of all together point the same way."
 
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmStanding:
-    """One algorithm: its values over the instances, how it fares in its comparisons, and its mean rank."""
+    """Standing of one algorithm: its values over the instances, its comparisons, and its mean rank."""
 
     algorithm: str
     mean: float  # of the statistic over its instances
     sd: float
     comparison: Comparison | None  # with the reference; None for the reference, or where all are compared with all
-    beats: int  # others that a decided comparison says it is better than
+    beats: int  # number of algorithms that it is significantly better than
     loses: int
-    wins: Wins  # over all its comparisons, from its side
+    wins: Wins  # over all its comparisons, seen from it
     mean_rank: float
 
 
@@ -105,7 +105,7 @@ def side_by_side(analysis: Analysis) -> tuple[AlgorithmStanding, ...]:
 
 
 def _mean_and_sd(values: Floats) -> tuple[float, float]:
-    """Both of finite values, computed between -1 and 1 as squares of large values leave the doubles; NaN: none."""
+    """Mean and SD of the finite values, scaled to avoid overflow; NaN without any."""
     scale = int(np.frexp(np.abs(values).max(initial=0.0))[1])
     unit = np.ldexp(values, -scale)
     mean = float(np.ldexp(unit.mean(), scale)) if len(values) else math.nan
@@ -141,7 +141,7 @@ def group_letters(analysis: Analysis) -> Mapping[str, str]:
 
 
 def instances_better(analysis: Analysis) -> Mapping[Pair, int]:
-    """Return for each ordered pair on how many instances the first is better at least; Welch's test on each instance.
+    """Return for each ordered pair a lower bound for the instances on which the first is better, by Welch's tests.
 
     InvalidData where values decided on the runs, or where an unfinished study has no tests yet.
     """
@@ -171,7 +171,7 @@ def instances_better(analysis: Analysis) -> Mapping[Pair, int]:
 
 
 def ranks_sentence(analysis: Analysis) -> str:
-    """State which ranks are left to whom, with its letters; nothing for two algorithms or an unfinished study."""
+    """State the possible ranks of each algorithm; empty for two algorithms or an unfinished study."""
     sets, letters = rank_sets(analysis), group_letters(analysis)
     if len(sets) < FEWEST_RANKED:
         return ""
@@ -199,18 +199,18 @@ def _claims(analysis: Analysis) -> list[Pair]:
     return [(first, second) if what == "better" else (second, first) for (first, second), what in claims]
 
 
-# where they disagree ----------------------------------------------------------------------------------------------
+# disagreements ----------------------------------------------------------------------------------------------------
 
 
 def disagreements(analysis: Analysis) -> tuple[str, ...]:
-    """Say where estimates, wins, ranks and the test of all together point different ways, and why; or that none do."""
+    """State disagreements between estimates, wins, ranks and the omnibus test, with reasons; or their agreement."""
     if analysis.single is not None or analysis.unfinished:
         return ()
     return (*_best_rank(analysis), *_of_pairs(analysis), *_of_omnibus(analysis)) or (AGREE,)
 
 
 def _best_rank(analysis: Analysis) -> Iterator[str]:
-    """The best mean rank belongs to another than the one whom the comparisons put first."""
+    """The best mean rank belongs to another algorithm than the leader of the comparisons."""
     ranked = side_by_side(analysis)
     best, result = ranked[0], findings(analysis)
     first = analysis.settings.reference or leader(result)[0]
@@ -218,11 +218,11 @@ def _best_rank(analysis: Analysis) -> Iterator[str]:
     if math.isnan(best.mean_rank) or first in shared:
         return
     if analysis.settings.reference is None and shared & {*leaders(result)}:
-        return  # nobody beats it either
+        return  # no algorithm is better than it either
     pair = (first, best.algorithm) if (first, best.algorithm) in result else (best.algorithm, first)
     what = result[pair]
     if what in ("better", "worse") and (what == "better") == (pair[0] == best.algorithm):
-        return  # the comparison says the same
+        return  # the comparison agrees
     rank = next(row.mean_rank for row in ranked if row.algorithm == first)
     yet = {"equivalent": f"it is equivalent to {first}", "better": f"{first} is better", "worse": f"{first} is better"}
     wins = wins_of(analysis)[pair]
@@ -235,7 +235,7 @@ def _best_rank(analysis: Analysis) -> Iterator[str]:
 
 
 def _of_pairs(analysis: Analysis) -> Iterator[str]:
-    """Pairs whose estimate favours the one that is ahead on fewer instances; of all pairs, those with the leader."""
+    """Pairs whose estimate favours the algorithm with fewer wins; among all pairs, those with the leader."""
     wins, settings = wins_of(analysis), analysis.settings
     first = leader(findings(analysis))[0] if settings.reference is None else settings.reference
     opposed, sign = [], 1 if settings.better == "higher" else -1
@@ -264,7 +264,7 @@ def _of_pairs(analysis: Analysis) -> Iterator[str]:
 def few_that_decide(analysis: Analysis, pair: Pair) -> tuple[str, ...]:
     """Return the fewest instances without which the mean difference of a pair would favour the other.
 
-    None of them where it takes more than a quarter of the instances: then no few decide.
+    Empty if that takes more than a quarter of the instances.
     """
     phi = analysis.differences[:, analysis.pairs.index(pair)]
     places = np.flatnonzero(np.isfinite(phi))

@@ -1,4 +1,4 @@
-"""An analysis as tables of text: the Holm table, that of interim analyses, and those for forming ideas. Pure."""
+"""An analysis as tables of text: comparisons, tests, algorithms, and exploratory tables. Pure."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _bars(rows: Sequence[ComparisonRow], analysis: Analysis) -> Iterator[str]:
 
 
 def test_columns(analysis: Analysis) -> TextTable:
-    """Return what the tests rest on: rank, marginal interval at the level of the rank, p, its level, d."""
+    """Return the details of the tests: rank, marginal interval at the level of the rank, p, its level, d."""
     settings = analysis.settings
     steps, p_text = paired_test(settings.test).procedure, partial(units.p_value_text, settings=settings)
     rows = [
@@ -143,7 +143,7 @@ def algorithm_columns(analysis: Analysis) -> TextTable:
 
 
 def _in_one_unit(estimates: Sequence[str], intervals: Sequence[str]) -> tuple[list[str], list[str], str]:
-    """The texts without their unit where all have the same, and that unit for the head."""
+    """The texts without a common unit, and that unit for the heading."""
     for unit in (" %", " points"):
         if all(text.endswith(unit) or text == "–" for text in estimates):
             bare = [[text.replace(unit, "") for text in texts] for texts in (estimates, intervals)]
@@ -152,7 +152,7 @@ def _in_one_unit(estimates: Sequence[str], intervals: Sequence[str]) -> tuple[li
 
 
 def stability_columns(analysis: Analysis) -> TextTable:
-    """Return the table of what other tests, differences and statistics would decide."""
+    """Return the table of the decisions by other tests, differences and statistics."""
     rows = [
         [
             *(conclusion.test, conclusion.difference, conclusion.statistic),

@@ -1,4 +1,4 @@
-"""An analysis in sentences: the verdict on a comparison, the answer of the whole, what would have been found. Pure."""
+"""An analysis in sentences: verdicts on comparisons, the headline, detectable differences. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOUBTS: Mapping[DoubtKind, str] = {  # after the number of comparisons
     "noise-width": "because run noise alone allows for more than the differences show",
     "failures": "because failures that were not observed could reverse them",
 }
-REVERSING: Mapping[WarningKind, str] = {  # causes that the headline names
+REVERSING: Mapping[WarningKind, str] = {  # causes named in the headline
     "contradiction": "contradictory answers",
     "growth": "the study was enlarged after first results",
     "skewness": "skewed differences",
@@ -110,7 +110,7 @@ def verdict(
     inconclusive = f"Inconclusive: {subject} against {other}{among}, {with_interval(comparison, settings, equal=equal)}"
     if equivalence is not None and equivalence.doubt:
         return f"{inconclusive}; {equivalence.doubt}{addition}"
-    if equal:  # of which a test of means can say nothing, and no test if they are zero
+    if equal:  # a test of means is impossible, and any test if they are zero
         estimand = ESTIMANDS[comparison.estimate_of]
         what = "zero" if estimand.is_share or not comparison.estimate else "equal"
         tested = ", so no test of means applies" if estimand.name == "mean" else ""
@@ -122,18 +122,18 @@ def verdict(
 
 
 def power_clause(detectable: float, settings: Settings) -> str:
-    """State which differences the study could find."""
+    """State the detectable difference of the study."""
     return f"this study had {100 * settings.power:.0f} % power for d ≥ {detectable:.2f}"
 
 
 def subject_and_other(comparison: Comparison, settings: Settings) -> Pair:
-    """Return the algorithm that names the row of a comparison, and the one it is compared with."""
+    """Return the subject of a comparison, and the algorithm it is compared with."""
     first, second = comparison.pair
     return (first, second) if settings.reference is None else (second, first)
 
 
 def with_non_inferiority(verdict_text: str, diagnosis: Diagnosis, settings: Settings) -> str:
-    """Return a verdict with what is shown of non-inferiority, if that was tested."""
+    """Return a verdict with the result on non-inferiority, if that was tested."""
     shown = diagnosis.non_inferiority
     if shown is None:
         return verdict_text
@@ -152,7 +152,7 @@ def with_non_inferiority(verdict_text: str, diagnosis: Diagnosis, settings: Sett
 
 
 def in_doubt(comparison: Comparison, settings: Settings, among: str = "") -> str:
-    """Return the verdict on a significant difference that is not claimed: the result, and what speaks against it."""
+    """Return the verdict on a significant difference that is not claimed: the result, and the doubt."""
     result = _significant_difference(comparison, settings, among, verb="seems")
     return f"Inconclusive: {result}, but {'; and '.join(doubt.reason for doubt in comparison.doubts)}"
 
@@ -195,7 +195,7 @@ def _first_is_better(comparison: Comparison, settings: Settings) -> bool:
 
 
 def _why_neutral(comparison: Comparison, settings: Settings) -> str:
-    """Why the simultaneous interval of a significant difference includes the value that favours neither, if it does.
+    """Explain a simultaneous interval of a significant difference that includes no difference.
 
     To cut it off there would be to promise too much: decisions and intervals hold with probability 1 − α each, and such
     intervals would hold together with as little as 1 − 2α.
@@ -203,7 +203,7 @@ def _why_neutral(comparison: Comparison, settings: Settings) -> str:
     value = ESTIMANDS[comparison.estimate_of].neutral
     joint, own = (low <= value <= high for low, high in (comparison.joint_interval, comparison.interval))
     wide = {"failures", "noise-width"} & {doubt.kind for doubt in comparison.doubts}
-    if wide or not joint or comparison.joint_interval == (-math.inf, math.inf):  # which is reported instead
+    if wide or not joint or comparison.joint_interval == (-math.inf, math.inf):  # equivalence is reported instead
         return ""
     neutral = "50 %" if value else "no difference"
     if own:
@@ -215,7 +215,7 @@ def _why_neutral(comparison: Comparison, settings: Settings) -> str:
 
 
 def headline(analysis: Analysis) -> str:
-    """Describe what was found, and what could change it."""
+    """Return the headline, with the warnings that could change it."""
     if analysis.unfinished:
         return not_finished(analysis)
     doubts = doubts_text(analysis)
@@ -225,7 +225,7 @@ def headline(analysis: Analysis) -> str:
 
 
 def warnings_sentence(analysis: Analysis) -> str:
-    """Say how many warnings could reverse a verdict, and the cause of those that have a short one; nothing for none."""
+    """State how many warnings could reverse a verdict, with their short causes; empty for none."""
     kinds = [warning.kind for warning in analysis.warnings if warning.severity == "could reverse a verdict"]
     causes = [wording for kind, wording in REVERSING.items() if kind in kinds]
     why = f": {', '.join(causes)}" if causes else ""
@@ -233,17 +233,17 @@ def warnings_sentence(analysis: Analysis) -> str:
 
 
 def is_biased(analysis: Analysis) -> bool:
-    """Whether runs ended so that nothing should be claimed."""
+    """Whether adaptive stopping rules out claims."""
     return any(caution.kind == "biased" for caution in analysis.warnings)
 
 
 def not_finished(analysis: Analysis) -> str:
-    """State that there are estimates only, and why."""
+    """State the reason for estimates only."""
     return f"The study is not finished: {analysis.unfinished}. These are estimates; nothing is tested yet."
 
 
 def doubts_text(analysis: Analysis) -> str:
-    """State which significant differences are not claimed, and why, by cause; nothing where all are claimed."""
+    """State the significant differences that are not claimed, by cause; empty if all are claimed."""
     doubtful = _doubtful(analysis)
     if len(doubtful) == 1:
         [comparison] = doubtful
@@ -263,7 +263,7 @@ def _doubtful(analysis: Analysis) -> list[Comparison]:
 
 
 def _equivalence_doubts(analysis: Analysis) -> str:
-    """Say what speaks against equivalence and non-inferiority that the tests show; nothing where nothing does."""
+    """State the doubts about significant equivalence and non-inferiority; empty if there are none."""
     shown = (item for row in analysis.diagnoses for item in (row.equivalence, row.non_inferiority))
     doubts = [item.doubt for item in shown if item is not None and item.doubt]
     more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
@@ -276,7 +276,7 @@ def is_about_successes(analysis: Analysis) -> bool:
 
 
 def solved(analysis: Analysis) -> str:
-    """State how many of its runs gave a value, for each algorithm; nothing if all did."""
+    """State the number of runs with a value of each algorithm; empty if all have one."""
     if not any(row.failures for row in analysis.algorithms):
         return ""
     numbers = (f"{row.algorithm} {row.solved:,} of {row.runs:,}" for row in analysis.algorithms)
@@ -284,7 +284,7 @@ def solved(analysis: Analysis) -> str:
 
 
 def counted_as(analysis: Analysis) -> str:
-    """Say what failed runs count as, and how many it would take to reverse a claim; nothing where neither matters."""
+    """State the treatment of failed runs, and the failures that reverse a claim; empty if irrelevant."""
     policy, failed = analysis.settings.failures, any(row.failures for row in analysis.algorithms)
     if policy is None or not (failed or isinstance(policy, Par | Penalty)):
         return ""
@@ -296,7 +296,7 @@ def counted_as(analysis: Analysis) -> str:
 
 
 def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterator[str]:
-    """Yield the verdicts, at most this many sentences: those that claim something one by one, the others together."""
+    """Yield the verdicts in at most this many sentences: one per claim, then the others together."""
     if analysis.unfinished:
         return
     result = findings(analysis)
@@ -306,7 +306,7 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
         finding = result[comparison.pair]
         if finding in ("inconclusive", "not compared") and not comparison.rejected:
             others.setdefault(finding, []).append(comparison)
-        else:  # with a significant difference that is in doubt
+        else:  # with a doubtful significant difference
             claims.append(f"{comparison.verdict}.")
     rest = [_together(finding, compared, analysis) for finding, compared in others.items()]
     if most is not None and len(claims) + len(rest) > most:
@@ -316,7 +316,7 @@ def verdict_sentences(analysis: Analysis, *, most: int | None = None) -> Iterato
 
 
 def _together(finding: Finding, compared: Sequence[Comparison], analysis: Analysis) -> str:
-    """One sentence about comparisons without a claim."""
+    """A sentence about comparisons without a claim."""
     if len(compared) == 1:
         return f"{compared[0].verdict}."
     labels = (item.second if analysis.settings.reference is not None else pair_name(item) for item in compared)
@@ -325,7 +325,7 @@ def _together(finding: Finding, compared: Sequence[Comparison], analysis: Analys
 
 
 def forgets_looks(analysis: Analysis) -> str:
-    """Return the prefix of every answer if interim analyses are ignored; else nothing."""
+    """Return the prefix of every answer if interim analyses are ignored; otherwise an empty text."""
     kinds = {caution.kind for caution in analysis.warnings}
     return (IGNORED if "looked" in kinds else "") + (UNPLANNED if "unplanned" in kinds else "")
 
@@ -336,7 +336,7 @@ def course_title(analysis: Analysis) -> str:
 
 
 def course_sentences(analysis: Analysis) -> Iterator[str]:
-    """Yield what was decided on the way, after a pilot or at looks, and warnings; nothing where nothing was."""
+    """Yield the decisions after a pilot or at interim analyses, with warnings."""
     if analysis.looks is not None:
         yield from interim_sentences(analysis.looks)
     if analysis.course is None:
@@ -349,7 +349,7 @@ def course_sentences(analysis: Analysis) -> Iterator[str]:
 
 
 def together(analysis: Analysis) -> str:
-    """Give the test of all algorithms at once, which readers ask for; it decides nothing."""
+    """State the omnibus test, which readers expect; it decides nothing."""
     if analysis.unfinished:
         return ""
     if analysis.single is not None:
@@ -373,7 +373,7 @@ def pair_name(of: Comparison | Subgroup | Diagnosis) -> str:
 
 
 def about_intervals(analysis: Analysis) -> str:
-    """Describe what the intervals of table and sentences promise."""
+    """Explain the intervals of table and sentences."""
     if analysis.unfinished:
         return "Intervals, p-values and verdicts follow when the study is complete."
     if analysis.looks is not None:
@@ -383,7 +383,7 @@ def about_intervals(analysis: Analysis) -> str:
 
 
 def about_table(analysis: Analysis) -> str:
-    """State which tests and intervals the table has, and what the family was."""
+    """State the tests, the intervals and the family of the table."""
     if analysis.unfinished or analysis.looks is not None:
         return about_intervals(analysis)
     settings, steps = analysis.settings, paired_test(analysis.settings.test).procedure
@@ -408,7 +408,7 @@ def about_stopping(analysis: Analysis) -> str | None:
 
 
 def question_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield what was compared, and how it was tested."""
+    """Yield the compared values and the tests."""
     settings = analysis.settings
     against = f"all compared with {settings.reference}" if settings.reference is not None else "all pairs"
     where = f"{analysis.instances} instances" if analysis.single is None else f"the runs on {analysis.single} alone"
@@ -446,12 +446,12 @@ def test_names(analysis: Analysis) -> str:
     return (paired_test(settings.test) if analysis.single is None else run_test(settings.run_test)).plural
 
 
-MAX_NAMED = 3  # algorithms that a sentence names; more are counted
+MAX_NAMED = 3  # maximum number of algorithms named in a sentence
 MAX_LEADERS = 4  # algorithms in a headline that share the lead
 
 
 def findings(analysis: Analysis) -> Mapping[Pair, Finding]:
-    """Return what was found of the first against the second, for every pair in Holm's order."""
+    """Return the finding on the first against the second, for every pair in Holm's order."""
     least = FEWEST if analysis.single is None else 1
     same = {row.pair for row in analysis.diagnoses if row.equivalence is not None and row.equivalence.established}
     if analysis.looks is not None:  # or stopped by an interim analysis
@@ -480,7 +480,7 @@ def finding_sentence(analysis: Analysis) -> str:
 
 
 def _finding(analysis: Analysis) -> str:
-    """What was found, without a full stop."""
+    """The headline without a full stop."""
     outcomes, reference = findings(analysis), analysis.settings.reference
     if len(outcomes) == 1 and _doubtful(analysis):
         [comparison] = analysis.comparisons
@@ -520,7 +520,7 @@ def _of_first(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
 
 
 def _of_all(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
-    """Who leads, and how many pairs differ."""
+    """The leader, and the number of significantly different pairs."""
     found = Counter(outcomes.values())
     differ, same = found["better"] + found["worse"], found["equivalent"]
     equal = f", {same:,} {'is' if same == 1 else 'are'} equivalent within {_margin(analysis)}" if same else ""
@@ -540,7 +540,7 @@ def _of_all(analysis: Analysis, outcomes: Mapping[Pair, Finding]) -> str:
 
 
 def leaders(outcomes: Mapping[Pair, Finding]) -> list[str]:
-    """Return the algorithms that lose to none: where they are several, none of them is the winner.
+    """Return the algorithms that are worse than none; several of them mean that there is no winner.
 
     >>> leaders({("a", "b"): "inconclusive", ("a", "c"): "better", ("b", "c"): "better"})
     ['a', 'b']
@@ -550,7 +550,7 @@ def leaders(outcomes: Mapping[Pair, Finding]) -> list[str]:
 
 
 def leader(outcomes: Mapping[Pair, Finding]) -> tuple[str, int]:
-    """Return the algorithm that beats most others, of those that lose to fewest, and how many it beats.
+    """Return the algorithm better than most others, among those worse than fewest, and that number.
 
     >>> leader({("a", "b"): "worse", ("a", "c"): "inconclusive", ("b", "c"): "inconclusive"})
     ('b', 1)
@@ -568,7 +568,7 @@ def record(outcomes: Mapping[Pair, Finding], own: Finding) -> Counter[str]:
 
 
 def inconclusive_sentence(analysis: Analysis) -> str:
-    """State which comparisons are inconclusive, and what the study could find; nothing where none is."""
+    """State the inconclusive comparisons and the detectable difference; empty if none is inconclusive."""
     pairs, power = _inconclusive_pairs(analysis), power_sentence(analysis)
     if len(pairs) in (0, len(analysis.comparisons)):
         return power
@@ -579,7 +579,7 @@ def inconclusive_sentence(analysis: Analysis) -> str:
 
 
 def power_sentence(analysis: Analysis) -> str:
-    """State which differences the study could find, where a comparison is inconclusive; else nothing."""
+    """State the detectable difference if a comparison is inconclusive; otherwise an empty text."""
     if not _inconclusive_pairs(analysis) or analysis.single is not None:
         return ""
     if analysis.course is not None:
@@ -598,7 +598,7 @@ def _inconclusive_pairs(analysis: Analysis) -> list[Pair]:
 
 
 def _named(names: Sequence[str], of: int | None = None) -> str:
-    """The names, or how many there are."""
+    """The names, or their number."""
     if len(names) <= MAX_NAMED:
         return named(names)
     if of is None:
@@ -609,5 +609,5 @@ def _named(names: Sequence[str], of: int | None = None) -> str:
 def _margin(analysis: Analysis) -> str:
     if analysis.looks is not None:
         return f"{digits(analysis.looks.course.effect or 0.0)} standard deviations"
-    assert analysis.settings.margin is not None  # or nothing would be equivalent
+    assert analysis.settings.margin is not None  # otherwise nothing would be equivalent
     return margin_text(analysis.settings.margin, analysis.settings)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 POINTS = "percentage points"
-SMALLEST_P = "1e-300"  # below it there are no numbers
+SMALLEST_P = "1e-300"  # the smallest positive double
 
 
 def measure_text(analysis: Analysis, *, counts: bool = True) -> str:
-    """Return what was measured, which values are better, and what failed runs count as: the head of every output."""
+    """Return the header of every output: the measure, its better direction, the treatment of failed runs."""
     failed = sum(sum(row.failures.values()) for row in analysis.algorithms)
     policy = analysis.settings.failures
     failures = f"{failed:,} failed{f' ({policy_words(policy)})' if policy is not None else ''}"
@@ -46,7 +46,7 @@ def measure_text(analysis: Analysis, *, counts: bool = True) -> str:
     clusters = max((row.cluster.clusters for row in analysis.comparisons if row.cluster is not None), default=0)
     instances += f" in {count(clusters, 'cluster')}" if clusters else ""
     measure = analysis.measure if shift is None else f"{analysis.measure} + {digits(shift)}"
-    if not counts:  # figures have no room for them
+    if not counts:  # omitted in figures, for lack of space
         return f"{measure}, {analysis.settings.better} is better; {failures}"
     return (
         f"{measure}, {analysis.settings.better} is better{by_name}; {instances}, {len(analysis.algorithms)}"
@@ -75,7 +75,7 @@ def size_text(value: float, settings: Settings) -> str:
 
 
 def lead_text(lead: float, limits: Interval, settings: Settings) -> str:
-    """Return by how much the better of two is ahead, with the decimals of the limits of that.
+    """Return the advantage of the better of two, with the decimals of its limits.
 
     Ratios near 1 are percent changes of the better relative to the other.
 
@@ -93,12 +93,12 @@ def lead_text(lead: float, limits: Interval, settings: Settings) -> str:
 
 
 def amount_text(size: float, settings: Settings) -> str:
-    """Return by how much two algorithms differ."""
+    """Return the size of a difference with its unit."""
     return amount_of(size_text(size, settings), settings)
 
 
 def amount_of(size: str, settings: Settings) -> str:
-    """Return by how much two algorithms differ, the size being a text already."""
+    """Return the size of a difference, given as a text, with its unit."""
     if settings.are_rates:
         return f"{size} {POINTS}"
     if settings.difference == "ratio":
@@ -110,7 +110,7 @@ def amount_of(size: str, settings: Settings) -> str:
 
 
 def noise_text(share: float) -> str:
-    """Return run noise as a share of the variance; both are estimates, of which the noise may be the larger.
+    """Return run noise as a share of the estimated variance, which it may exceed.
 
     >>> noise_text(0.25), noise_text(1.03)
     ('25 %', 'over 100 %')
@@ -126,12 +126,12 @@ def margin_text(margin: float, settings: Settings) -> str:
 
 
 def accuracy_text(se: float, settings: Settings) -> str:
-    """Return an accuracy as it was said, and rates in percentage points."""
+    """Return a target standard error in its unit, for rates in percentage points."""
     return f"{digits(100 * se)} {POINTS}" if settings.are_rates else f"{se:g}"
 
 
 def table_factor(settings: Settings) -> float:
-    """Return what standard errors are multiplied by in tables: 100 for percent and for rates, as percentage points."""
+    """Return the factor of standard errors in tables: 100 for percent and for rates."""
     return 100.0 if settings.are_rates or settings.difference == "percent" else 1.0
 
 
@@ -146,7 +146,7 @@ def location_header(name: str, settings: Settings) -> str:
 
 
 def estimate_header(analysis: Analysis, name: str | None = None) -> str:
-    """Return the head of a column of estimates with its unit, by default what they are of."""
+    """Return the heading of a column of estimates with its unit."""
     name = name or analysis.comparisons[0].estimate_of
     return f"{name}, %" if _are_shares(analysis) else location_header(name, analysis.settings)
 
@@ -162,7 +162,7 @@ def interval_in_unit(interval: Interval, analysis: Analysis) -> Interval:
 
 
 def supported(p: float, instances: int, settings: Settings) -> float:
-    """Return a p-value as it is shown: that of a test of ranks or signs no smaller than its instances support."""
+    """Return a p-value for display: for tests of ranks or signs, no smaller than the instances allow."""
     if not paired_test(settings.test).has_exact_p or not p < 1:
         return p
     return max(p, 2.0 ** ((1 if settings.alternative == "two-sided" else 0) - instances))

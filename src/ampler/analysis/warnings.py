@@ -1,6 +1,6 @@
-"""What a reader of the results must know: warnings as values. Pure.
+"""Warnings of an analysis, as values. Pure.
 
-Each function looks at things that can spoil a conclusion, and yields a warning of each that is there.
+Each function checks for problems that can spoil a conclusion, and yields a warning for each one found.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from ampler.stats.shape import farthest_difference, skewness
 from ampler.stats.summaries import Mean, is_yes_or_no, summary_of
 from ampler.stats.variance_bounds import pooled_kurtosis
 
-FEW_GROUPS = 5  # of nested runs, with fewer of which the error of a mean is hardly known
-NOTABLE = 0.25  # standard errors by which a bias may move a mean without a word: 0.05 becomes 0.06 at most
-SURELY = 0.01  # chance of finding the first runs at odds with all of them, over all pairs, when nothing is wrong
-TOO_SKEWED = 3.0  # of the runs: exponential values have 2; beyond, the correction is right in part only
-RARE = 5.0  # a skewness of runs that have a few values far from all others, which most cells have not met yet
+FEW_GROUPS = 5  # minimum number of groups of nested runs for the error of a mean
+NOTABLE = 0.25  # tolerated bias in standard errors: an error rate of 0.05 becomes at most 0.06
+SURELY = 0.01  # level of the test of the first runs against all runs, over all pairs
+TOO_SKEWED = 3.0  # skewness of the runs (exponential values: 2) above which the correction is incomplete
+RARE = 5.0  # skewness of runs with rare outliers, which most cells have not drawn yet
 SKEWED = 1.0  # runs: exponential values have 2, with which Welch's test errs in 12 % of the families
-UNEVEN = 1.5  # times as many runs in one cell as in another: nobody planned that
+UNEVEN = 1.5  # ratio of runs between cells that indicates unplanned stopping
 INSTEAD = (
     f"analyse the first runs alone ({parameter('estimate', 'first-runs')}), or run every algorithm equally often"
     " (runs = 30)"
 )
-NOISE_SHARE = 0.25  # above this the run noise, not the instances, limits what can be found
+NOISE_SHARE = 0.25  # share above which run noise limits the power
 REMEDY = f"Rerun with {parameter('test', 'bootstrap-t')}."
 FEWEST_FOR_OUTLIER = 5  # instances; one of four often has most of the variance by chance
 MOST_OF_VARIANCE = 0.5
-UNSTABLE = 0.5  # a statistic known no better than this share of itself makes its ratios and logarithms unreliable
+UNSTABLE = 0.5  # relative error above which ratios and logarithms are unreliable
 STEADIER = {"geometric-mean": "geometric means", "median": "medians"}
 FAR_PERCENT = 10.0  # 1000 % and more come from a denominator near zero
-HEAVY = 6.0  # between normal values (3) and exponential ones (9), where the guard begins to lose
-LARGE_EFFECT = 0.8  # Cohen's word for large: a study blind below it finds only the obvious
-CHANCE = 0.03  # pairs of equal rows that chance may be expected to make before copies are suspected
-NEAR = 8  # rows that tell how many values are possible near another
-FEW_RUNS = 10  # a cell must be this long before its repetition is taken for more than chance
+HEAVY = 6.0  # between normal values (3) and exponential ones (9): the bounds begin to fail
+LARGE_EFFECT = 0.8  # Cohen's large effect: the study detects only obvious differences
+CHANCE = 0.03  # expected number of equal rows by chance, below which copies are suspected
+NEAR = 8  # neighbouring rows that show the number of possible values
+FEW_RUNS = 10  # minimum length of a cell whose repetition is suspicious
 SHOWN = 3
-HARDLY = 0.05  # of the variance, which pairing saved: less is chance
-ENDED_SHOWN = UNSOLVED_SHOWN = 12  # of instances that must be named
+HARDLY = 0.05  # minimum share of the variance that pairing must remove
+ENDED_SHOWN = UNSOLVED_SHOWN = 12  # share of instances from which they are named
 
 RUN_IN_NAME = re.compile(
     r"[\s_\-./:,(\[]*(?:run|rep|repeat|repetition|replicate|replication|seed|trial|fold|execution)[\s_\-.:=#]*\d+\W*$",
@@ -67,7 +67,7 @@ RUN_IN_NAME = re.compile(
 
 
 def comparing_runs(estimates: Estimates, settings: Settings, *, is_fixed: bool) -> Iterator[AnalysisWarning]:
-    """What a comparison of runs is about, groups of which there are few, and runs that their values ended."""
+    """Scope of a comparison of runs, few groups, and adaptive stopping."""
     if not is_fixed:
         name = estimates.blocks.instances[0]
         yield AnalysisWarning(
@@ -99,7 +99,7 @@ def comparing_runs(estimates: Estimates, settings: Settings, *, is_fixed: bool) 
 
 
 def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Iterator[AnalysisWarning]:
-    """Runs that gave no value, and whether the conclusion depends on what they count as."""
+    """Failed runs, and whether the conclusion depends on their treatment."""
     failed = ~runs.ok
     if not failed.any():
         return
@@ -134,7 +134,7 @@ def failed_runs(runs: Runs, others: Sequence[OtherPolicy]) -> Iterator[AnalysisW
 
 
 def failures_pay(runs: Runs, settings: Settings) -> Iterator[AnalysisWarning]:
-    """Values that are worse than what a failed run counts as, or beyond the limit after which runs count as failed."""
+    """Values that are worse than the penalty of a failed run, or beyond the time limit."""
     policy, values = settings.failures, runs.value[runs.ok]
     match policy:
         case Par(_, float() | int() as cutoff):
@@ -153,7 +153,7 @@ def failures_pay(runs: Runs, settings: Settings) -> Iterator[AnalysisWarning]:
 
 
 def both_failed(observed: Observed) -> Iterator[AnalysisWarning]:
-    """Instances on which neither algorithm of a pair ever gave a value: what failures count as makes them equal."""
+    """Instances on which both algorithms of a pair always failed: the policy makes them equal."""
     instances, both = observed.runs.instances, neither_solved(observed.runs, observed.contrasts)
     if not both.any():
         return
@@ -170,7 +170,7 @@ def both_failed(observed: Observed) -> Iterator[AnalysisWarning]:
 
 
 def neither_solved(runs: Runs, contrasts: Contrasts) -> Bools:
-    """Return the instances (rows) on which both algorithms of a pair (columns) were run without a value."""
+    """Return the instances (rows) on which all runs of both algorithms of a pair (columns) failed."""
     shape = len(runs.instances), len(runs.algorithms)
     tried, solved = np.zeros(shape, bool), np.zeros(shape, bool)
     tried[runs.instance, runs.algorithm] = True
@@ -180,7 +180,7 @@ def neither_solved(runs: Runs, contrasts: Contrasts) -> Bools:
 
 
 def unmatched_runs(observed: Observed, settings: Settings) -> Iterator[AnalysisWarning]:
-    """Runs without a partner in every algorithm, which a comparison run by run cannot use."""
+    """Runs without a partner in every algorithm, which a paired comparison cannot use."""
     used, there = int(observed.estimates.cells.counts.sum()), int(observed.runs.ok.sum())
     if observed.runs.shared is not None and used < there:
         yield AnalysisWarning(
@@ -190,7 +190,7 @@ def unmatched_runs(observed: Observed, settings: Settings) -> Iterator[AnalysisW
 
 
 def paired_gain(gain: tuple[float, Floats], settings: Settings, blocks: Blocks) -> Iterator[AnalysisWarning]:
-    """What pairing runs did to the variance of the differences on an instance."""
+    """Effect of pairing on the variance of the differences on an instance."""
     saved, correlations = gain
     by = f"{settings.paired}s" if settings.paired == "seed" else f"values of {settings.paired}"
     correlation = float(np.nanmean(correlations)) if np.isfinite(correlations).any() else 0.0
@@ -217,7 +217,7 @@ def paired_gain(gain: tuple[float, Floats], settings: Settings, blocks: Blocks) 
 def incomplete_blocks(
     observed: Observed, incomplete: Mapping[str, str], comparisons: Sequence[Comparison]
 ) -> Iterator[AnalysisWarning]:
-    """Instances that some algorithm lacks: of no use, or of use to the pairs that have them."""
+    """Instances with a missing algorithm: excluded, or used by the complete pairs."""
     short, used = short_name_of(observed.runs.instances), len(observed.estimates.blocks.instances)
     lacking, partly = (
         listed([f"{short.get(name, name)} ({why})" for name, why in some.items()], SHOWN)
@@ -247,7 +247,7 @@ def incomplete_blocks(
 
 
 def inaccurate(rows: Sequence[InstanceAccuracy], blocks: Blocks, settings: Settings) -> Iterator[AnalysisWarning]:
-    """Instances that ended at the budget, that miss the target standard error, or whose accuracy is not known."""
+    """Instances that reached the budget, miss the target standard error, or have unknown precision."""
     short, se = short_name_of(blocks.instances), settings.se
     if at_budget := [row for row in rows if row.at_budget]:
         ended = [short[row.instance] for row in at_budget]
@@ -270,7 +270,7 @@ def inaccurate(rows: Sequence[InstanceAccuracy], blocks: Blocks, settings: Setti
         )
     if se is not None and blocks.kurtosis is not None:
         typical = float(np.median(pooled_kurtosis(blocks.counts.astype(float), blocks.variances, blocks.kurtosis)))
-        if typical > HEAVY:  # even guarded standard errors may be too small
+        if typical > HEAVY:  # even conservative standard errors may be too small
             yield AnalysisWarning(
                 "heavy-tails",
                 f"Standard errors may be too small: the runs have heavy tails (kurtosis {typical:.1f}).",
@@ -285,7 +285,7 @@ def inaccurate(rows: Sequence[InstanceAccuracy], blocks: Blocks, settings: Setti
 
 
 def run_noise(shares: Floats, pairs: Sequence[Pair], claimed: Bools) -> Iterator[AnalysisWarning]:
-    """Noise of the runs above a quarter of the variance costs power: it matters where a test is not significant."""
+    """Run noise above a quarter of the variance, which costs power where a test is not significant."""
     loud = np.flatnonzero((shares > NOISE_SHARE) & ~claimed)
     if len(loud):
         worst = int(loud[np.argmax(shares[loud])])
@@ -298,7 +298,7 @@ def run_noise(shares: Floats, pairs: Sequence[Pair], claimed: Bools) -> Iterator
 
 
 def suspicious_values(cells: Cells, blocks: Blocks, settings: Settings) -> Iterator[AnalysisWarning]:
-    """Values that are all yes or no, runs that count as instances, and copies of instances or of runs."""
+    """Binary values, runs that count as instances, and copies of instances or of runs."""
     if settings.statistic == "mean" and is_yes_or_no(cells.values).all():
         points = "" if settings.difference == "simple" else f", with {parameter('difference', 'simple')}"
         yield AnalysisWarning(
@@ -332,7 +332,7 @@ def suspicious_values(cells: Cells, blocks: Blocks, settings: Settings) -> Itera
             f"Copies count twice: some instances have equal results for all algorithms ({listed(same, SHOWN)}).",
             "Remove copies.",
         )
-    copied = []  # cells whose second half repeats the first, value by value: shared seeds, or copied rows
+    copied = []  # cells whose second half repeats the first: shared seeds, or copied rows
     for i, k in np.argwhere(cells.counts >= FEW_RUNS):
         first, second = np.split(cells.of(int(i), int(k))[: cells.counts[i, k] // 2 * 2], 2)
         if np.array_equal(first, second) and len(np.unique(cells.of(int(i), int(k)))) > 2:
@@ -377,7 +377,7 @@ def hardly_varying(comparisons: Sequence[Comparison], differences: Floats, *, te
 def skewed(
     comparisons: Sequence[Comparison], differences: Floats, robust: Robustness | None, settings: Settings
 ) -> Iterator[AnalysisWarning]:
-    """Skewness that makes a test of means too optimistic, or has Wilcoxon's test be about something else.
+    """Skewness that makes a test of means too optimistic, or changes the hypothesis of Wilcoxon's test.
 
     It rests on what the remedy finds: claims that the bootstrap-t test does not confirm, or hardly, and the coverage of
     the intervals in resamples.
@@ -426,7 +426,7 @@ def disputed(comparisons: Sequence[Comparison], robust: Robustness | None) -> It
 
 
 def _where_skewed(strong: Bools, pairs: Sequence[Pair], skewness: Floats) -> tuple[str, str]:
-    """Which differences are skewed, and the most skewed ones."""
+    """Text about the skewed differences, with the most skewed ones."""
     places = np.flatnonzero(strong)
     worst = int(places[np.argmax(np.abs(skewness[places]))])
     if len(pairs) == 1:
@@ -462,7 +462,7 @@ def dominated(
 
 
 def near_zero(observed: Observed, differences: Floats, settings: Settings) -> Iterator[AnalysisWarning]:
-    """Statistics so near zero, or so little known, that a ratio or a logarithm of them is not reliable."""
+    """Statistics too close to zero, or too imprecise, for ratios or logarithms."""
     blocks, contrasts = observed.estimates.blocks, observed.contrasts
     if contrasts.difference == "simple" or (contrasts.difference == "ratio" and blocks.exact_logs):
         return
@@ -492,7 +492,7 @@ def near_zero(observed: Observed, differences: Floats, settings: Settings) -> It
 def underpowered(
     comparisons: Sequence[Comparison], *, detectable: float, effect: float | None, reached: float, power: float
 ) -> Iterator[AnalysisWarning]:
-    """Too few instances, where they are fewest, for the effect that matters, or for any but large ones."""
+    """Too few instances for the planned effect, or for any but large ones."""
     fewest = min(comparisons, key=lambda item: item.sample_size if item.sample_size >= FEWEST else math.inf)
     where = f" ({pair_text(fewest.pair)})" if len({item.sample_size for item in comparisons}) > 1 else ""
     size, text = f"With {fewest.sample_size} {'instances' if fewest.cluster is None else 'clusters'}{where}", ""
@@ -509,7 +509,7 @@ def underpowered(
 
 
 def unreachable(comparisons: Sequence[Comparison]) -> Iterator[AnalysisWarning]:
-    """Intervals that cannot have their level with so few instances (Wilcoxon)."""
+    """Intervals that cannot reach their level with so few instances (Wilcoxon)."""
     if short := [comparison for comparison in comparisons if comparison.level < 1 - comparison.alpha]:
         yield AnalysisWarning(
             "level",
@@ -519,7 +519,7 @@ def unreachable(comparisons: Sequence[Comparison]) -> Iterator[AnalysisWarning]:
 
 
 def _chance_of_equal_rows(statistics: Floats, group: Sequence[int]) -> float:
-    """How many pairs of rows as rare as these would be equal by chance, by the three values that say most.
+    """Expected number of equal rows by chance, from the three most informative values.
 
     In each column the nearest other values tell how many numbers the value could have been; a further column is seen
     among the rows that are near in the one before, as values of one instance go together.
@@ -552,19 +552,19 @@ def _step(column: Floats) -> float:
 
 
 def _share_at(values: Floats, at: float, step: float) -> tuple[float, Codes]:
-    """The share of values that are this one by chance, and the places of those near to it."""
+    """The probability of this value by chance, and the indices of nearby values."""
     distance = np.abs(values - at)
     near = np.argsort(distance, kind="stable")[: max(2, min(NEAR, len(values) // 2))]
     reach = max(float(distance[near].max()), step / 2)
     return min(1.0, len(near) / len(values) * step / (2 * reach)), near
 
 
-# runs that their values may have ended --------------------------------------------------------------------------------
+# possible adaptive stopping -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shift:
-    """The mean difference of each pair by each estimate, and how far they lie apart in standard errors."""
+    """Mean difference of each pair by each estimator, and their distances in standard errors."""
 
     all_runs: Floats
     corrected: Floats
@@ -574,7 +574,7 @@ class Shift:
 
 
 def shift_between(by: Mapping[Estimate, Floats], used: Estimate) -> Shift:
-    """Return how far the mean differences by each estimate lie apart; instances in rows, pairs in columns."""
+    """Return the distances between the estimators; instances in rows, pairs in columns."""
     (all_runs, _), (corrected, error), (first_runs, _) = (
         _means_and_errors(by[kind]) for kind in ("all-runs", "corrected", "first-runs")
     )
@@ -587,7 +587,7 @@ def shift_between(by: Mapping[Estimate, Floats], used: Estimate) -> Shift:
 
 
 def _means_and_errors(differences: Floats) -> tuple[Floats, Floats]:
-    """The mean of each pair over its instances, NaN where it has none; its error, 0 where it has one."""
+    """The mean of each pair over its instances (NaN without any), and its error (0 for a single one)."""
     columns = present_columns(differences)
     means = np.array([column.mean() if len(column) else np.nan for column in columns])
     errors = [column.std(ddof=1) / np.sqrt(len(column)) if len(column) > 1 else 0.0 for column in columns]
@@ -597,7 +597,7 @@ def _means_and_errors(differences: Floats) -> tuple[Floats, Floats]:
 def biased_by_stopping(
     shift: Shift | None, estimates: Estimates, pairs: Sequence[Pair], settings: Settings, *, failed: bool
 ) -> Iterator[AnalysisWarning]:
-    """Describe what stopping did to the estimates, and whether the correction is enough; some runs may have failed."""
+    """Describe the effect of stopping on the estimates, and whether the correction suffices."""
     from scipy.special import stdtrit
 
     used, blocks = settings.estimate, estimates.blocks
@@ -636,7 +636,7 @@ def biased_by_stopping(
             f" {abs(shift.moved[worst]):.1f} standard errors.",
             holds=is_corrected,
         )
-    # rare and large values are missed by a rule that stops where values look alike
+    # an adaptive rule may stop before rare large values occur
     if failed and isinstance(settings.failures, Penalty | Par) and isinstance(summary_of(settings.statistic), Mean):
         yield AnalysisWarning(
             "biased",
@@ -647,7 +647,7 @@ def biased_by_stopping(
 
 
 def uneven_runs(estimates: Estimates) -> Iterator[AnalysisWarning]:
-    """State that runs which their values may have ended need a word from the user."""
+    """State that the user must specify whether sampling was adaptive."""
     counts, spent = estimates.cells.counts, estimates.cells.spent
     least, most = int(counts[counts > 0].min()), int(counts.max())
     if estimates.rule is None and least > 1 and most >= UNEVEN * least and not (spent > counts).any():

@@ -1,10 +1,10 @@
-"""The fronts. Answers: how do people at a terminal or a browser reach the packages below?
+"""The user interfaces: the command line and the browser.
 
 * `cli`: the `ampler` command;
 * `web`: the pages of `ampler serve`.
 
-Thin: a front reads options and lays out text. What is said of a design, a study, an analysis or advice stands in the
-modules of sentences of the packages below, so that every front says the same. May import every package but `testing`;
+An interface reads options and lays out text. The text about a design, a study, an analysis or advice is made by the
+packages below, so that all interfaces agree. May import every package but `testing`;
 nothing imports it.
 
 Here: what lies in the working folder is data, and whoever opens it runs nothing of it. This module is loaded before any
@@ -17,7 +17,7 @@ import sys
 
 
 def forget_working_folder() -> None:
-    """Take the working folder off the search path, where `python -m` puts it: a numpy.py in it is a stranger's.
+    """Remove the working folder from the search path, where `python -m` puts it: its modules are untrusted.
 
     The folder of study.toml is searched all the same when a study is run or checked.
     """

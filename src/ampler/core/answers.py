@@ -33,7 +33,7 @@ def canonical_answer(text: str) -> float | str:
 
 
 def is_unknown(answer: str) -> bool:
-    """Return whether an answer says that there is none.
+    """Return whether an answer means infeasible.
 
     >>> is_unknown("s UNKNOWN"), is_unknown("?"), is_unknown("s SATISFIABLE")
     (True, True, False)

@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]  # how many: runs, instances, exponents
 Codes = NDArray[np.intp]  # positions: in a tuple of names, in another array
 Bools = NDArray[np.bool_]
 Pair = tuple[str, str]  # two algorithms that are compared
-Interval = tuple[float, float]  # its lower and its upper end
+Interval = tuple[float, float]  # lower and upper end
 
 
 T = TypeVar("T")
@@ -300,7 +300,7 @@ class Runs:
     status: NDArray[np.uint8]
     shared: Codes | None = None  # number that pairs runs of different algorithms, such as a fold
     kind: NDArray[np.uint8] | None = None  # positions in KINDS; None: only the status is known
-    shift: float = 0.0  # added to what each run counts as
+    shift: float = 0.0  # added to the value of each run
 
     def __post_init__(self) -> None:
         _check_columns(self)
@@ -311,12 +311,12 @@ class Runs:
 
     @property
     def ok(self) -> Bools:
-        """Which runs gave a value."""
+        """Whether each run gave a value."""
         return np.equal(self.status, 0)
 
     @property
     def kinds(self) -> NDArray[np.uint8]:
-        """How each run ended, as positions in KINDS."""
+        """The kind of end of each run, as positions in KINDS."""
         of_status = np.array([KINDS.index(kind_of(status)) for status in STATUSES], np.uint8)
         return of_status[self.status] if self.kind is None else self.kind
 
@@ -399,7 +399,7 @@ def paired_by_index(runs: Runs) -> Runs:
 
 
 def joined_runs(parts: Sequence[Runs], algorithms: Sequence[str]) -> Runs:
-    """Return runs on different instances as one, part after part, with the algorithms named in this order.
+    """Concatenate runs on different instances, with the algorithms in this order.
 
     >>> first, second = (Runs.from_columns([name], [who], [1.0]) for name, who in (("i1", "b"), ("i2", "a")))
     >>> joined_runs([first, second], ["a", "b"]).algorithm.tolist()
@@ -451,7 +451,7 @@ def _coded(names: Iterable[str]) -> tuple[tuple[str, ...], Codes]:
 
 
 def _check_columns(runs: Runs) -> None:
-    """The columns are equally long and their codes name something."""
+    """Check that the columns have equal length and valid codes."""
     columns = (runs.instance, runs.algorithm, runs.value, runs.status, runs.shared, runs.kind)
     lengths = {len(column) for column in columns if column is not None}
     if len(lengths) != 1:
@@ -468,7 +468,7 @@ def _check_columns(runs: Runs) -> None:
 
 
 def _check_values(runs: Runs) -> None:
-    """A run that is ok has a finite value."""
+    """Check that every run with status "ok" has a finite value."""
     if runs.status.max() >= len(STATUSES):
         raise InvalidData(f"status codes must lie below {len(STATUSES)}, got {runs.status.max()}")
     wrong = runs.ok & ~np.isfinite(runs.value)

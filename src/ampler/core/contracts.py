@@ -111,7 +111,7 @@ def narrowed(rule: Rule, algorithms: Sequence[str]) -> Rule:
 
 @dataclass(frozen=True)
 class FinishedGroup:
-    """A group of instances that is done: what was requested, how each instance ended, and the runs requested.
+    """Finished group of instances: the request, the end of each instance, and the requested runs.
 
     Runs are read when a rule looks at them: of each algorithm on each instance in the order of their index.
     """
@@ -127,7 +127,7 @@ class FinishedGroup:
 
 
 class StudyRule(Protocol):
-    """Which instances and algorithms continue, and when the study ends. Pure: the same runs give the same decisions.
+    """Rule for the instances and algorithms of a study. Pure: the same runs give the same decisions.
 
     It declares groups of instances before anything is run. It is asked before the first group and whenever one is
     finished, never in between, so its decisions do not depend on which run ended first; resuming asks it again from the
@@ -152,7 +152,7 @@ class CheckingStudyRule(Protocol):
 
 
 class Statistic(Protocol):
-    """What is compared of each algorithm: one number from its values, such as `numpy.median`.
+    """Statistic of the values of an algorithm, such as `numpy.median`.
 
     One that takes `axis` as well is called once for all resamples of the bootstrap instead of once for each.
     """
@@ -169,7 +169,7 @@ class Executor(Protocol):
 
 
 class Store(Protocol):
-    """Where runs are kept. Nothing is ever changed or removed: a run tried again is a further attempt.
+    """Store of runs. Nothing is ever changed or removed: a repeated run is a further attempt.
 
     The last attempt of a run is the one that counts. Contract tests ship in `ampler.testing`.
     """

@@ -101,7 +101,7 @@ class MissingDependency(AmplerError):
 
 Severity = Literal["could reverse a verdict", "widens intervals", "good to know"]
 Reversing = Literal[
-    "contradiction",  # two algorithms gave answers that exclude each other
+    "contradiction",  # contradictory answers of two algorithms
     "looked",  # there were interim analyses, and the tests ignore them as requested
     "unplanned",
     "biased",  # cannot be corrected: no claim should rest on it
@@ -145,13 +145,13 @@ class AnalysisWarning:
     kind: WarningKind
     message: str  # the effect on the result and its cause
     remedy: str = ""  # the remedy
-    details: str = ""  # for readers who ask for more
+    details: str = ""  # details, for --explain
     holds: bool = False  # a check that left every verdict unchanged
     numbers: Mapping[str, float] = field(default_factory=dict)  # numbers behind the message, by name
 
     @property
     def severity(self) -> Severity:
-        """What it could change.
+        """The possible effect on the conclusion.
 
         >>> AnalysisWarning("skewness", "The differences are skewed.").severity
         'could reverse a verdict'

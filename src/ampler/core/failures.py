@@ -1,4 +1,4 @@
-"""What a failed run counts as: the choices, as study.toml and the shell write them, in words, and as values. Pure.
+"""Treatment of failed runs: the policies, their notation in study.toml and options, and the resulting values. Pure.
 
 policy ◄─ failure_policy ── "par=10"             policy ─► policy_words ─► a sentence's "counted as 10 times …"
 policy ◄─ policy_from ◄─► policy_data ── TOML    policy ─► value_of, values_under ─► numbers
@@ -76,7 +76,7 @@ KIND_OF_CAUSE: Mapping[str, Kind] = {  # by the beginning of a failed run's caus
 }
 
 HIGHER_IS_NO_TIME = "par=K counts a failed run as a long time, but higher values are better; use penalty=VALUE or drop"
-LATEST = 1.1  # of a time limit: how late a run may end, as solvers are stopped between two checks
+LATEST = 1.1  # share of a time limit by which a run may overrun it: solvers check the clock now and then
 ROUNDED = 0.005  # of a time limit: how far the first run to reach it may lie from a round number
 
 

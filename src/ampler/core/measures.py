@@ -18,7 +18,7 @@ OF_EVERY_RUN = {"seconds": "seconds", "cpu-seconds": "cpu", "memory": "memory"} 
 
 @dataclass(frozen=True)
 class Measure:
-    """One of several measures, and its part in the claim that an algorithm is better.
+    """One of several measures, with its role in the claim that an algorithm is better.
 
     Parameters
     ----------

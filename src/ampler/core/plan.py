@@ -1,4 +1,4 @@
-"""What a study compares and how: algorithms, instances, limits, the plan, and the decisions of rules. No numpy."""
+"""Plan of a study: algorithms, instances, limits, and the decisions of rules. No numpy."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What is read of a run next to its value: regular expressions for what a command prints, of which the last match
+    """Further outputs of a run: regular expressions for the output of a command, of which the last match
     counts; names of fields for a worker or a Python function.
 
     A run without a match of `solved` has not solved its instance. `answer` is what it claims, such as SATISFIABLE or
@@ -337,7 +337,7 @@ class Instance:
 
     @property
     def text(self) -> str:
-        """What a command gets for `{instance}`: the absolute path of a file, else the name."""
+        """The value of `{instance}` in a command: the absolute path of a file, otherwise the name."""
         return self.path or self.name
 
 
@@ -356,12 +356,12 @@ class Question:
     target: Target = "mean"
     test: Test = "t"
     alternative: Alternative = "two-sided"
-    better: Better | None = None  # None: what the name of the algorithms' value implies
+    better: Better | None = None  # None: implied by the name of the value
     statistic: str = "mean"
     margin: float | None = None
     floor: float | None = None
     shift: float | None = None
-    formula: Formula | None = None  # of relative differences; None: that of the results file, else the newest
+    formula: Formula | None = None  # of relative differences; None: as recorded, or the newest
     cluster: str | None = None  # the feature whose groups of instances are the sample; None: the instances are
     mean_over: MeanOver = "clusters"
     inference: Inference = "instances like these"

@@ -47,7 +47,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An instance that is done: why, after how many rounds, and how many runs of each algorithm were requested.
+    """Finished instance: the reason, the number of rounds, and the requested runs of each algorithm.
 
     Recorded runs with an index at or beyond `counts` are unused. `decisions` is the digest of the plan that stopped;
     `error` the largest standard error of interest at the stop, None when it is not known.

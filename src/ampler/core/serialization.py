@@ -127,7 +127,7 @@ Value = TypeVar("Value")
 
 
 def validated(value: Value) -> Value:
-    """Return a value whose fields are all of the types it declares; ValueError names the first that is not.
+    """Check that all fields of a value have their declared types; ValueError names the first invalid one.
 
     msgspec checks no union of several dataclasses, such as that of failure policies, and no finite numbers.
 

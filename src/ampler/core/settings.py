@@ -126,7 +126,7 @@ def simple_if_rate(statistic: Any, difference: str, *, error: ErrorClass = Inval
 
 
 def truth(name: str, value: Any, *, error: ErrorClass = InvalidInput) -> bool:
-    """Return True or False; nothing else stands for them."""
+    """Return a boolean; reject everything else."""
     if not isinstance(value, bool):
         raise error(_sentence(name, "must be True or False", value, ""))
     return value

@@ -46,7 +46,7 @@ def digits(value: float, significant: int = 3, *, zeros: bool = False) -> str:
 
 
 def alike(value: float, *limits: float, significant: int = 3) -> tuple[str, ...]:
-    """Write an estimate and its limits with the same decimals: as many as the larger of it and its spread needs.
+    """Write an estimate and its limits with the same decimals, chosen by the larger of estimate and spread.
 
     Where one limit is far away, the other one counts.
 
@@ -165,7 +165,7 @@ def count_are(number: int, noun: str) -> str:
 
 
 def listed(names: Iterable[str], most: int) -> str:
-    """Return the first names, and how many more there are.
+    """Return the first names, and the number of the others.
 
     >>> listed(["a", "b", "c"], 3), listed("abcde", 3)
     ('a, b, c', 'a, b, c and 2 more')
@@ -382,7 +382,7 @@ def distinct_names(names: Sequence[str], widest: int | None = None) -> tuple[str
     for name, label in short.items():
         groups[label].append(name)
     for group in groups.values():
-        if len(group) > 1:  # alike without their middles: show them where they begin to differ
+        if len(group) > 1:  # equal after shortening: show the part where they differ
             begin = max(0, len(_common_start([visible[name] for name in group])) - CONTEXT)
             short |= {name: _window(visible[name], begin, width) for name in group}
     for labels in (short, dict.fromkeys(visible, "")):  # a number may produce an existing name
@@ -662,7 +662,7 @@ def _widths(columns: Collection[Column], width: int) -> list[int] | None:
 
 
 def _least_width(column: Column, width: int) -> int:
-    """What a column needs: numbers whole, the words of its head whole, and enough of names and words to be read."""
+    """Minimum width of a column: whole numbers and heading words, and readable parts of names and text."""
     head = max(map(display_width, column.head.split()), default=0)
     cells = max(map(display_width, column.cells), default=0)
     if column.kind == "number":

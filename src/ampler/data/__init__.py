@@ -1,4 +1,4 @@
-"""Runs in and out. Answers: how do results that people have become runs, and runs become tables?
+"""Import and export of runs.
 
 * `tables`: CSV, ARFF, Parquet and data frames, long or wide, become `Runs` (`read_table`);
 * `imports`: results of other tools, one module for each: hyperfine, COCO, BenchExec, Optuna, JSON, …;

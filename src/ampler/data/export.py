@@ -17,14 +17,14 @@ from ampler.core.runs import Observation, RunKey
 from ampler.core.serialization import replace_file
 from ampler.core.text import escape_formula
 
-# The columns of a run have the names of its fields: those of its key, these, and whatever else an observation has.
+# The columns of a run: the fields of its key, these, and all further fields of an observation.
 # Measures have columns of their own.
 KEY = get_type_hints(RunKey)
 FIELDS = {name: kind for name, kind in get_type_hints(Observation).items() if name not in ("key", "measures")}
 FIRST = ("attempt", "round", "seed", "value", "seconds", "status", "message")
 COLUMNS = (*KEY, *FIRST, *(name for name in FIELDS if name not in FIRST))
-ROWS = 50_000  # rows that are written at a time to a Parquet file,
-LINES = 5_000  # and to a CSV file
+ROWS = 50_000  # rows per block of a Parquet file,
+LINES = 5_000  # and of a CSV file
 
 
 def write_runs(
@@ -62,7 +62,7 @@ def is_device(path: Path) -> bool:
 
 
 def writer_for(path: Path) -> Callable[[Iterator[Row], Sequence[str], Path], int]:
-    """Return what writes a file of this name; InvalidData when nothing does."""
+    """Return the writer for a file of this name; InvalidData if there is none."""
     if is_device(path):
         return _write_csv
     match path.suffix.lower():
@@ -101,7 +101,7 @@ def _cells(column: Sequence[Any]) -> Iterable[Any]:
 
 
 def _cell(cell: Any) -> Any:
-    """A text that no spreadsheet takes for a formula, and what is infinite or unknown as an empty cell."""
+    """A text that no spreadsheet reads as a formula; infinite and unknown numbers are empty cells."""
     if isinstance(cell, str):
         return escape_formula(cell)
     return "" if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -67,7 +67,7 @@ class BeliefAsk:
 
     @property
     def ceiling(self) -> float:
-        """The assurance that no number of instances passes."""
+        """The upper limit of the assurance for any number of instances."""
         distances = np.array([-self.margin, self.margin]) - self.effect
         with np.errstate(divide="ignore", invalid="ignore"):
             below, above = np.where(distances == 0, 0.0, distances / self.effect_sd)

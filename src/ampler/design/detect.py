@@ -30,7 +30,7 @@ FewestRuns = Callable[[float, Floats], Floats]  # target se and runs so far to w
 
 MOST_ACCURACIES = 60  # two steps halve the squared error, so the last is a millionth of the first
 ENOUGH = 25  # total instances from which few new ones suffice
-EVEN_CAUTION = 0.55  # the usual one where many comparisons even out, and for the final t-test
+EVEN_CAUTION = 0.55  # default if many comparisons average out, and for the final t-test
 RESAMPLES = 400  # of the pilot
 LARGEST_FACTOR = 50.0  # factors by which a variance may be over- or underestimated
 ROOM = 10  # minimum number of instances beyond the pilot
@@ -273,7 +273,7 @@ def needed_instances(goal: DetectGoal, variances: Floats, *, guess: int | None =
             f"no reachable number of instances finds a difference of {goal.detect:g}: so much do the differences vary;"
             " ask for a larger one"
         )
-    return needed or MOST_INSTANCES  # more than there are: all are taken, and the output says what they find
+    return needed or MOST_INSTANCES  # more than available: all are used, and the output reports what they detect
 
 
 def instances_interval(figures: PilotFigures, goal: DetectGoal, plan: MainPlan, level: float = 0.9) -> tuple[int, int]:
@@ -575,7 +575,7 @@ class PilotReport:
         return replace(self, detect=self.detect * unit, detectable=self.detectable * unit, se=self.se * unit, **rows)
 
     def to_data(self) -> dict[str, Any]:
-        """Return everything as plain data; what came later is left out where it is as in reports of earlier days."""
+        """Return everything as plain data; newer fields with the old default are left out."""
         data = ((field, getattr(self, field.name)) for field in fields(self))
         return {field.name: value for field, value in data if field.name not in LATER or value != field.default}
 

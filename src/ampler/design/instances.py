@@ -29,7 +29,7 @@ SMALLEST_ALPHA = 1e-100  # below, the quantile of t at α/K is not computed reli
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A comparison planned for one effect: instances, comparisons, and the powers that go with them.
+    """Design for one effect: instances, comparisons, and powers.
 
     `power` is the wanted one (where it was solved for, the one reached). The four powers are those of the K tests if
     every true difference equals the effect, each test at its own rank's level; `levels` and `powers` list them,
@@ -97,7 +97,7 @@ class Design:
 
     @property
     def terms(self) -> Terms:
-        """What stays fixed when one of instances, effect and power is solved for."""
+        """The fixed terms, while one of instances, effect and power is solved for."""
         family = PlannedFamily(self.comparisons, self.alpha, self.alternative, self.correction)
         return Terms(family, self.target, self.test)
 

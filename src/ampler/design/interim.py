@@ -30,7 +30,7 @@ FIRST = 0.4  # of the instances: an earlier look finds little and suffers most f
 MOST_LOOKS = 20
 FEWEST_NEW = 3  # instances between two checks
 PATHS = 40_000  # the power is then good to about 0.0005
-LEVELS = 12  # at which limits are computed; between them they are interpolated
+LEVELS = 12  # divisors with computed limits; the others are interpolated
 FAMILIES, FEWEST_FAMILIES = 2000, 200
 WORK = 6_000_000  # random numbers for one expectation
 SEED = 1985
@@ -142,7 +142,7 @@ def interim_design(
 
 
 def with_saving(plan: InterimDesign, terms: Terms, effect: float, pairs: Sequence[tuple[int, int]]) -> InterimDesign:
-    """Return the same looks with what they save when these algorithms are compared."""
+    """Return the same interim analyses with the savings for these algorithms."""
     *counts, without = (t_instances(n, terms.test) for n in (*plan.instances, plan.without))
     return replace(plan, expected=expectations(terms, tuple(counts), effect, tuple(pairs), without))
 

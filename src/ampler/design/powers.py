@@ -19,7 +19,7 @@ from ampler.core.settings import Alternative, Target, Test
 from ampler.stats.holm import Correction, divided_levels
 from ampler.stats.power import instances_for, paired_power, t_instances, tail_levels
 
-Simulated = Literal["simulated"]  # a target next to the others: the mean power of the procedure when it is run
+Simulated = Literal["simulated"]  # a further target: the simulated mean power of the procedure
 
 EXACT = 64  # the most lenient tests, summed one by one where the power changes fast with the rank
 NODES = 32  # of the Gauss–Legendre rule in log k for all the others
@@ -194,7 +194,7 @@ def within_reach(instances: int | None, effect: float, power: float) -> int:
 # ── the smallest whole number at which a rising curve reaches a value ─────────────────────────────────────────────────
 
 
-Point = tuple[int, float]  # a place on the curve and its height there
+Point = tuple[int, float]  # a point of the curve
 
 
 def smallest(
@@ -202,7 +202,7 @@ def smallest(
 ) -> int | None:
     """Return the smallest n in least..most with curve(n) ≥ target, or None if even `most` does not reach it.
 
-    The curve gives probabilities and must not fall. It is asked seldom: a few times near a good guess, and
+    The curve gives probabilities and must not fall. It is evaluated a few times near a good guess, and
     from a bad one a number of times that grows with the logarithm of the distance.
 
     >>> smallest(lambda n: 1 - 0.9**n, 0.8, guess=10)
@@ -241,7 +241,7 @@ def _bracket(
 
 
 def _between(low: Point, high: Point, target: float) -> int:
-    """Where the line between two points meets the target, in √n and probits: power is nearly straight there.
+    """Interpolation between two points in √n and probits, where power is nearly linear.
 
     It keeps a little away from both ends, so that one step more closes in from the other side.
     """

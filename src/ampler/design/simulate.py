@@ -103,7 +103,7 @@ def simulate_design(
     replications: int | None = None,
     rng: int | np.random.Generator = 0,
 ) -> DesignCheck:
-    """Run the design's tests on simulated differences and report what they detect, and how often they err.
+    """Run the tests of a design on simulated differences, and return their power and error rates.
 
     `null` of the comparisons have no difference, all others the design's effect. With `dependence="reference"` all
     comparisons share one algorithm, as in all-vs-one. `distribution(rng, size)` draws what the differences scatter by
@@ -250,7 +250,7 @@ class FamilyCounts:
 
 
 def simulate_families(scenario: Scenario, *, families: int, seed: int) -> FamilyCounts:
-    """Run the family's tests this many times and count what is detected and what is falsely rejected.
+    """Run the tests of the family this many times, and count detections and false rejections.
 
     >>> counts = simulate_families(Scenario(57, comparisons=21, real=21, effect=0.5, alpha=0.05), families=2000, seed=1)
     >>> 0.88 < counts.mean_power < 0.92
@@ -364,7 +364,7 @@ def _data_evidence(scenario: Scenario, families: int, seed: int) -> Iterator[tup
 
 
 def _noise(scenario: Scenario, rng: np.random.Generator, families: int) -> Floats:
-    """Draw what the user's distribution gives, or normals; instance by instance, so that more instances only add."""
+    """Draw from the user's distribution, or normals; by instance, so that more instances only add values."""
     shape = (scenario.instances, families, scenario.comparisons + (scenario.dependence == "reference"))
     if scenario.distribution is None:
         return rng.standard_normal(shape)
@@ -383,7 +383,7 @@ def _effects(scenario: Scenario) -> Floats:
 
 
 def _streams(families: int, size: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:
-    """Yield a generator of its own for every this many families; the numbers depend on the seed and the place alone."""
+    """Yield a separate generator for each block of families, determined by the seed and the index alone."""
     for number, start in enumerate(range(0, families, size)):
         yield np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))), min(size, families - start)
 
@@ -402,7 +402,7 @@ class SimulationTerms:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedPower:
-    """The mean power that simulation gave, with its Monte Carlo standard error and what it was simulated with."""
+    """Simulated mean power, with its Monte Carlo standard error and the settings of the simulation."""
 
     power: float
     error: float

@@ -328,7 +328,7 @@ def _size(design: Design) -> str:
 
 
 def _by_convention(ask: Ask) -> Ask:
-    """The same question without looks, and for the mean of the marginal powers where a simulated search has none."""
+    """The same question without interim analyses, with the mean power as target in place of the simulated one."""
     return replace(ask, looks=None, target="mean" if ask.target == "simulated" else ask.target)
 
 
@@ -349,7 +349,7 @@ def _target_name(target: Target | Simulated) -> str:
 
 
 def _family(design: Design) -> str:
-    """What is compared, and by which tests."""
+    """The comparisons and the tests, as text."""
     shared = design.simulated is not None and design.simulated.dependence == "reference"
     how = " with a shared reference" if shared else ""
     sides = "two-sided" if design.alternative == "two-sided" else "one-sided"
@@ -394,7 +394,7 @@ class NoisyPower:
 
 
 def powers_left(design: Design, ratios: tuple[float, ...] = RATIOS) -> tuple[NoisyPower, ...]:
-    """Return what is left of a design's power if its effect was meant in standard deviations between instances.
+    """Return the power of a design if its effect is in between-instance standard deviations.
 
     >>> from ampler.design import required_instances
     >>> left = powers_left(required_instances(comparisons=1, effect=0.5, power=0.8))

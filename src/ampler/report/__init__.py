@@ -41,7 +41,7 @@ FIGURES = ("pdf", "svg", "png", "pgf")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """What a report is about."""
+    """Subject of a report."""
 
     title: str
     analysis: Analysis
@@ -112,12 +112,12 @@ def write_report(
     """
     if not is_path(path):
         raise InvalidInput(f"a report needs the path of its file, got {path!r}")
-    kind = report_format(path)  # said before any work is done
+    kind = report_format(path)  # checked before any work
     check_not_input(path, source, study)
     subject = source if isinstance(source, Subject) else subject_of(source, title=title, study=study, **options)
     text = render(subject, kind)
     with replace_file(path) as draft:  # a reader never sees half a report
-        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")  # names may be no text
+        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")  # names may contain invalid characters
     return Path(path)
 
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from ampler.analysis.units import number_in_unit, signed
 from ampler.core.text import are_changes, change, digits
 
-DWARFS = 10.0  # times the median of the others: beyond this an axis is split
+DWARFS = 10.0  # ratio to the median of the others above which an axis is split
 ZOOMED = 0.25  # maximum share of the zoomed part in the whole range
-GAP, FAR = 4.0, 30.0  # percent of the width: between two panels, and of a panel with what lies far out
+GAP, FAR = 4.0, 30.0  # percent of the width: gap between panels, and width of a panel for outliers
 CLEAR = 3.0  # percent of the width without marks next to a gap
-MARGIN = 0.04  # of a range, on both sides
-INSIDE = 4.0  # percent of the width from an end, where marks are written inside (svg.html)
+MARGIN = 0.04  # margin on both sides, as a share of the range
+INSIDE = 4.0  # percent of the width from an end within which labels are inside (svg.html)
 LETTER = 2.0  # percent of the width that a letter of a mark takes
 STEPS = (1.0, 2.0, 5.0, 10.0)
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows, or is 0
@@ -32,7 +32,7 @@ Row = tuple[float, float, float]  # low, value, high
 
 
 class Mark(NamedTuple):
-    """A mark of an axis: where it stands, in percent, and what is written there."""
+    """A mark of an axis: its position in percent, and its label."""
 
     at: float
     text: str
@@ -72,7 +72,7 @@ class Axis:
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        """The middles of the gaps, in percent."""
+        """The centres of the gaps, in percent."""
         return tuple((one.right + other.left) / 2 for one, other in pairwise(self.panels))
 
     def holds(self, value: float) -> bool:
@@ -80,7 +80,7 @@ class Axis:
         return any(panel.low <= value <= panel.high for panel in self.panels)
 
     def position(self, value: float) -> float:
-        """Return where a value stands, in percent."""
+        """Return the position of a value, in percent."""
         return next((panel for panel in self.panels if value <= panel.high), self.panels[-1]).position(value)
 
 
@@ -92,7 +92,7 @@ def axis_of(
     most: int = 5,
     split: bool = True,
 ) -> Axis:
-    """Return the axis of rows of (low, value, high); it holds all of `always`, the first of which favours neither.
+    """Return the axis of rows of (low, value, high), with all of `always`, whose first value is neutral.
 
     With `split` it may have several panels.
 
@@ -140,7 +140,7 @@ def _range(rows: Sequence[Row], always: Sequence[float]) -> tuple[float, float]:
 def _panel(
     bounds: tuple[float, float], unit: str, left: float, right: float, most: int, neutral: float = math.nan
 ) -> Panel:
-    """A panel with two marks or more; what favours neither has one, too."""
+    """A panel with at least two labels, among them the neutral value."""
     bare = Panel(*bounds, left, right)
     first, last = left + (CLEAR if left else 0.0), right - (CLEAR if right < 100 else 0.0)
     values: list[float] = []
@@ -154,7 +154,7 @@ def _panel(
 
 
 def _apart_from(values: Sequence[float], panel: Panel, neutral: float, room: float) -> list[float]:
-    """The values whose marks have room, in their order, the neutral one among them if the panel has it."""
+    """The values whose labels fit, in order, with the neutral value if the panel contains it."""
     kept = [neutral] if panel.low <= neutral <= panel.high else []
 
     def middle(value: float) -> float:  # of its text: those at an end stay inside
@@ -219,5 +219,5 @@ def _round_values(low: float, high: float, most: int) -> list[float]:
     rough = max((high - low) / most, math.ulp(max(abs(low), abs(high))))
     power = 10.0 ** math.floor(math.log10(rough))
     steps = (factor * power for factor in STEPS if factor * power >= 0.7 * rough)
-    step = next(steps, rough)  # a power of ten below all numbers is 0
+    step = next(steps, rough)  # underflow
     return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

@@ -1,4 +1,4 @@
-"""The figures of a report: which are drawn, and what their captions (captions.toml) are filled with."""
+"""The figures of a report, and the values in their captions (captions.toml)."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 FILE = "file"  # section of the figures that are files only
 MAX_FEATURES = 4
 MAX_COMPARISONS = 24  # in one figure; more are counted
-DETAILED = 4  # comparisons that are shown instance by instance
+DETAILED = 4  # comparisons displayed by instance
 SKEWED = "the most skewed differences"
 FEWEST_STEPS = 4  # numbers of runs that make a curve
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with its name (fit for a file), the section it belongs to, its caption, and what it shows in words.
+    """A figure with its file name, its section, its caption, and a description.
 
-    It is drawn when `draw` is called: who wants one of them waits for no other.
+    It is drawn on demand, by `draw`.
     """
 
     name: str
@@ -91,7 +91,7 @@ def figures_of(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _with_measure(draw: Callable[[], Axes], measure: str) -> Axes:
-    """A figure that stands alone says below what was measured."""
+    """A separate figure states the measure below it."""
     from ampler.report.figures.canvas import LETTERS, WORDS, figure_of, in_lines, literal
     from ampler.report.theme import MUTED
 
@@ -99,7 +99,7 @@ def _with_measure(draw: Callable[[], Axes], measure: str) -> Axes:
     figure = figure_of(ax)
     width, height = figure.get_size_inches()
     lines = in_lines(literal(measure), width - 0.2)
-    if figure.get_layout_engine() is None:  # whose words stand in inches: the line goes below them
+    if figure.get_layout_engine() is None:  # laid out in inches: the line goes below
         taller = height + WORDS * (len(lines) + 0.4)
         figure.set_size_inches(width, taller)
         for axes in figure.axes:
@@ -131,7 +131,7 @@ def telling_pairs(analysis: Analysis) -> list[tuple[str, str, str]]:
 
 
 def drawing_of(name: str, section: str, draw: Callable[[Any], Axes], data: Any, **values: Any) -> Drawing:
-    """Return a drawing of data, which shows in words what its title finds; `values` are those of its caption."""
+    """Return a drawing of data, with its title as text; `values` are those of its caption."""
     caption = caption_of(name, "figures", **values)
     summary = data.finding.replace(r"\$", "$").removesuffix(".")
     return Drawing(name, section, caption, f"{summary}.", partial(draw, data))
@@ -157,7 +157,7 @@ def _accuracy(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _least_accurate(analysis: Analysis) -> Iterator[Drawing]:
-    """Pairs, errors and runs on the instance with the largest standard error; not where they say nothing."""
+    """Pairs, errors and runs on the instance with the largest standard error, if informative."""
     has_errors, runs = np.isfinite(analysis.errors).any(), analysis.recorded
     worst = max(analysis.accuracy, key=lambda row: -1.0 if math.isnan(row.error) else row.error)
     if has_errors:
@@ -175,7 +175,7 @@ def _least_accurate(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _performance(analysis: Analysis) -> Iterator[Drawing]:
-    """What readers of the field look for: the profile of all, what solvers solve, one against another."""
+    """Usual figures of the field: performance profile, cactus plot, scatter plot."""
     yield drawing_of("profile", "evidence", performance.draw_profile, performance.profile_data(analysis))
     if analysis.settings.better == "lower" and any(row.failures for row in analysis.algorithms):
         yield drawing_of("cactus", "evidence", performance.draw_cactus, performance.cactus_data(analysis))
@@ -206,7 +206,7 @@ def _power(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _probable(analysis: Analysis) -> Iterator[Drawing]:
-    """Where a margin asks for it: all comparisons, the rankings, and the pair that is hardest to decide."""
+    """With a margin: all comparisons, the rankings, and the most uncertain pair."""
     if not analysis.weighs_a_margin:
         return
     hardest = hardest_pair(analysis.bayes)
@@ -220,7 +220,7 @@ def _probable(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def hardest_pair(bayes: Bayes) -> Probable | None:
-    """Return the comparison whose verdict is hardest: of those undecided, or of all, the one nearest to certainty."""
+    """Return the most uncertain comparison among the inconclusive ones, or among all."""
 
     def certainty(comparison: Probable) -> float:
         chances = comparison.chances
@@ -235,7 +235,7 @@ def _ranks(analysis: Analysis) -> Iterator[Drawing]:
     if len(analysis.algorithms) > 2 and analysis.omnibus is not None:
         with suppress(InvalidInput):  # more groups than anyone can distinguish
             data = ranks.ranks_data(analysis, groups="decisions")
-            passes = any(len(group) <= group[-1] - group[0] for group in data.members)  # by some that are not its own
+            passes = any(len(group) <= group[-1] - group[0] for group in data.members)  # gaps in a group
             dots = " (on a bar with dots: those with a dot)" if passes else ""
             yield drawing_of("ranks", "evidence", ranks.draw_ranks, data, unit=data.unit, dots=dots)
 
@@ -249,7 +249,7 @@ def subgroup_drawings(analysis: Analysis) -> Iterator[Drawing]:
 
 
 def _pairs(analysis: Analysis) -> Iterator[Drawing]:
-    """The pairs a reader wants to see: differences on each instance, QQ plot and resampled means."""
+    """Selected pairs: differences on each instance, QQ plot and resampled means."""
     for number, (first, second, why) in enumerate(telling_pairs(analysis), start=1):
         section, names = "trust" if SKEWED in why else "more", {"first": first, "second": second}
         data = pairs.pair_differences_data(analysis, first, second)

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: no network, no fonts, no other files."""
+"""A report as one self-contained HTML page: no network, no fonts, no other files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAX_UNBROKEN = 30  # characters of a word that is not broken at its hyphens
 MAX_SENTENCES = 8  # verdicts in the results paragraph; the table has all
 # these rotate the following text
 BIDI = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-MINDED = 3  # cautions that are not folded away
+MINDED = 3  # number of visible warnings
 LEVELS = dict(zip(SEVERITIES, ("reverses", "widens", "informs"), strict=True))
 
 
@@ -100,7 +100,7 @@ def html_report(subject: Subject) -> str:
 
 
 def finding_values(analysis: Analysis, forest: Forest) -> dict[str, Any]:
-    """Return what a page says of the findings."""
+    """Return the values for the section on the findings."""
     from markupsafe import Markup
 
     ordered = by_severity(analysis.warnings)
@@ -119,7 +119,7 @@ def finding_values(analysis: Analysis, forest: Forest) -> dict[str, Any]:
 
 
 def checks(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return what was checked, and what came out."""
+    """Return the checks with their results."""
     diagnoses, short = analysis.diagnoses, short_name_of(tuple(row.instance for row in analysis.accuracy))
     rows = []
 
@@ -181,7 +181,7 @@ def picture_of(drawing: Drawing) -> Picture:
 
 
 def _recorded(origin: StudyOrigin | None) -> list[tuple[str, str]]:
-    """What the results file says of how the runs were made."""
+    """The origin of the runs, from the results file."""
     if origin is None:
         return []
     plan = origin.plan

@@ -1,4 +1,4 @@
-"""LaTeX: words, numbers and tables that compile whatever a name holds, and a report of them (templates/report.tex).
+"""LaTeX reports (templates/report.tex), with text, numbers and tables escaped for any name.
 
 Each table and the methods paragraph are ready to be cut out and pasted into a paper; tables are booktabs.
 """
@@ -60,7 +60,7 @@ def latex_report(subject: Subject) -> str:
     return templates().get_template("report.tex").render(values, tex=escaped)
 
 
-# what an author pastes ----------------------------------------------------------------------------------------------
+# to paste into a paper ---------------------------------------------------------------------------------------------
 
 
 def latex_paragraph(sentences: Sequence[Sentence]) -> str:
@@ -158,7 +158,7 @@ _BETWEEN_NAMES = {" − ": " $-$ ", " × ": r" $\times$ "}
 
 
 def _letters(first: str, names: str) -> dict[str, str]:
-    """The letters from `first` on by their names; a dot is one that looks like a Latin one, or is none."""
+    """LaTeX names of consecutive letters from `first` on; a dot marks a letter without a name."""
     return {chr(ord(first) + index): rf"\{name}" for index, name in enumerate(names.split()) if name != "."}
 
 

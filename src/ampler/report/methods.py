@@ -41,7 +41,7 @@ SEVERAL = 3  # authors from which only the first is cited
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A cited work: its key, how it is cited in plain text, how it is listed, and its BibTeX entry."""
+    """A cited work: its key, short citation, full reference and BibTeX entry."""
 
     key: str
     short: str

@@ -30,13 +30,13 @@ from ampler.study.text import planned
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_ROWS = 24  # of a table; the value itself has them all
+MOST_ROWS = 24  # displayed rows of a table
 SHOWN = 3  # cautions
 
 
 @singledispatch
 def notebook_html(value: object) -> str:
-    """Return the value as a piece of HTML that needs nothing else and runs nothing."""
+    """Return the value as self-contained HTML without scripts."""
     return f"<pre>{escape(str(value))}</pre>"
 
 
@@ -62,7 +62,7 @@ def _(value: Advice) -> str:
     points = [*([] if plan is None else [plan]), *words.sentences(value.warnings)]
     if not value.is_exact:
         return _page(value.answer, points)
-    with canvas(None) as ax:  # what each accuracy costs, the cheapest marked
+    with canvas(None) as ax:  # cost of each target se, the cheapest marked
         ax.plot([point.se for point in value.curve], [point.cost for point in value.curve], color=LIGHT["accent"])
         ax.plot([value.best.se], [value.best.cost], "o", color=LIGHT["contrast"])
         ax.set_xlabel("se on each instance")
@@ -89,7 +89,7 @@ def _page(
     rows: Sequence[Sequence[str]] = (),
     figure: tuple[Axes, str] | None = None,
 ) -> str:
-    """The answer, a table and a figure: an image, in which nothing can run, and which is closed."""
+    """The answer, a table and a figure as an image, without scripts."""
     ax, label = figure or (None, "")
     image = "" if ax is None else base64.b64encode(figure_svg(figure_of(ax)).encode()).decode("ascii")
     page = templates().get_template("notebook.html")

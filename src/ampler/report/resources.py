@@ -29,7 +29,7 @@ def template_text(name: str, package: str = "ampler.report") -> str:
 
 
 def environment(load: Callable[[str], str]) -> Environment:
-    """Return what fills templates: nothing may be missing, and in pages every text is escaped."""
+    """Return the template environment, with strict variables, and escaping in pages."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined, select_autoescape
 
     options: dict[str, Any] = {"autoescape": select_autoescape(("html", "xml")), "undefined": StrictUndefined}

@@ -25,9 +25,9 @@ from ampler.stats.paired import ESTIMANDS, paired_test
 MAX_ROWS = 30  # lines that are not folded away, and algorithms whose decisions stand next to them
 MAX_LABELLED = 16  # lines of which the decisions leave room for many marks
 MAX_MATRIX = 60  # algorithms of which a page has all decisions
-MAX_HEAD = 18  # characters of a name in a head
+MAX_HEAD = 18  # maximum length of a name in a heading
 WIDER = 2.5  # times the range of the intervals that the rugs may take
-MAX_SPOTS = 400  # instances of two algorithms that are dots
+MAX_SPOTS = 400  # maximum number of instances drawn as dots
 RUG_SHARES = (0.1, 0.25)  # of the instances on each side that may lie outside of the axis
 UNITS = {"simple": "difference", "percent": "difference, %", "ratio": "factor", "points": "percentage points"}
 UNITS["share"] = "share of instances, %"
@@ -36,11 +36,11 @@ ORDER: tuple[Finding, ...] = ("better", "worse", "equivalent", "inconclusive", "
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided on an algorithm against another: a cell of the matrix."""
+    """Verdict on an algorithm against another: a cell of the matrix."""
 
     verdict: Finding
     label: str
-    key: str  # of the place where the pair is shown; empty: nowhere
+    key: str  # link target of the pair; empty: none
 
     @property
     def mark(self) -> str:
@@ -87,7 +87,7 @@ class Forest:
 
     lines: tuple[Line, ...]
     shown: int
-    noun: str  # what a line is
+    noun: str  # kind of a line
     name_head: str
     estimate_head: str
     p_head: str
@@ -95,7 +95,7 @@ class Forest:
     axis: Axis
     neutral: float
     margin: tuple[float, float] | None
-    sides: tuple[str, str]  # what the row's algorithm is where the estimate lies left, and right
+    sides: tuple[str, str]  # labels of both sides: better and worse, or worse and better
     notes: tuple[str, ...]
     rug_notes: tuple[str, ...]
     unit: str
@@ -191,7 +191,7 @@ def axis_head(analysis: Analysis, axis: Axis, unit: str) -> str:
 
 
 def sides_of(analysis: Analysis) -> tuple[str, str]:
-    """Return what an algorithm is whose difference lies left and right of zero."""
+    """Return the verdict words for the left and the right side of zero."""
     return ("better", "worse") if analysis.settings.better == "lower" else ("worse", "better")
 
 
@@ -287,7 +287,7 @@ def _matrix(
 
 
 def _notes(analysis: Analysis, axis: Axis, margin: tuple[float, float] | None, lines: Sequence[Line]) -> list[str]:
-    """What the figure shows, in a few words."""
+    """Short description of the figure."""
     unit, repeated = difference_unit(analysis), "" if analysis.looks is None else ", repeated over the interim analyses"
     level = f"simultaneous {digits(100 * (1 - analysis.settings.family_alpha))} % CI{repeated}"
     if analysis.unfinished:

@@ -1,4 +1,4 @@
-"""What a page shows as SVG: rows of comparisons and instances that it draws itself, and figures with what marks say.
+"""SVG in pages: rows of comparisons and instances, and figures with titles of their marks.
 
 The markup of rows and instances is in templates/svg.html; here are their places and texts. Figures are those of
 matplotlib: their texts stay texts, their colours and letters follow the page, and their marks have titles. A page needs
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis as FigureAxis
     from matplotlib.figure import Figure
 
-MAX_INSTANCES = 3_000  # of all comparisons together of which a page holds the values
+MAX_INSTANCES = 3_000  # maximum number of values of all comparisons in a page
 MAX_DOTS = 40_000  # of all comparisons together in a page
 FAR_APART = 20.0  # times the smallest value: beyond this a scatter plot is logarithmic
 STEP, HIGHEST = 9, 120  # pixels between dots that would lie on each other, and of the highest pile
@@ -50,10 +50,10 @@ def forest_html(forest: Forest, *, name: str = "forest") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the parts of a line stand, in percent of the width, or as the data of a path that is 1000 wide."""
+    """Positions of the parts of a line, in percent of the width, or as path data with a width of 1000."""
 
     axis: Axis
-    sides: tuple[str, str]  # what a value left and right of the neutral one is
+    sides: tuple[str, str]  # labels of values left and right of the neutral one
 
     def cut(self, values: Sequence[float]) -> tuple[bool, bool]:
         """Return whether some of the values lie beyond the axis, to the left and to the right."""
@@ -91,7 +91,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class PairInstances:
-    """What a page shows when a comparison is opened; a page does not hold the values of too many."""
+    """Content of an opened comparison; omitted if there are too many."""
 
     key: str
     title: str
@@ -116,7 +116,7 @@ def opened_pairs(analysis: Analysis) -> tuple[list[PairInstances], Callable[[Com
 def pair_instances(analysis: Analysis, row: ComparisonRow, *, detailed: bool = True) -> PairInstances:
     """Return the instances of a comparison as dots on an axis, as a scatter plot and as a table."""
     unit = difference_unit(analysis)
-    if unit == "share":  # of estimates; single differences have the unit of what is counted
+    if unit == "share":  # unit of estimates; single differences have the unit of the values
         unit = "points" if analysis.settings.are_rates else analysis.settings.difference
     spots = forests.spots_of(analysis, row)
     is_drawn = len(analysis.comparisons) == 1 and len(spots) <= MAX_SPOTS  # by the line of the two
@@ -165,7 +165,7 @@ def _table(spots: Sequence[Spot], row: ComparisonRow, unit: str, analysis: Analy
     head = "instance", row.subject, row.other, units.location_header("difference", settings)
     rows = []
     for spot in spots:
-        text = quantity_text(spot.difference, unit)  # the head of the column says a unit that is the same for all
+        text = quantity_text(spot.difference, unit)  # a common unit is in the heading
         text = text if unit == "ratio" else text.removesuffix(" %").removesuffix(" points")
         name, values = Cell(spot.name, spot.name.casefold(), full_name=spot.full_name), (spot.first, spot.second)
         error = [units.table_factor(settings) * spot.error] if has_errors else []
@@ -208,14 +208,14 @@ def figure_svg(figure: Figure, settings: Mapping[Any, Any] = SETTINGS, **options
 
 
 def inline_svg(ax: Axes, *, name: str, label: str) -> str:
-    """Return the figure that holds `ax` as an <svg> element whose ids begin with `name`; `label` says what it shows."""
+    """Return the figure of `ax` as an <svg> element with the id prefix `name` and the description `label`."""
     figure = figure_of(ax)
     element = svg_element(figure_svg(figure, AS_TEXT, transparent=True), name=name, label=label)
     return element.replace("</svg>", f"{hover_svg(figure)}</svg>") if element.count("</svg>") == 1 else element
 
 
 def svg_element(text: str, *, name: str, label: str) -> str:
-    """Return what matplotlib writes into an SVG file as an element of a page, as wide as the page lets it be.
+    """Return matplotlib's SVG as an element of a page, with the width of the page.
 
     What only a file of its own needs is left out, and the rule for all elements, which would leak into the page.
     """
@@ -232,7 +232,7 @@ def svg_element(text: str, *, name: str, label: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda _: opening, body, count=1)
 
 
-# what the marks of a figure say when pointed at: name, value and interval -----------------------------------------
+# titles of the marks of a figure: name, value and interval -----------------------------------------
 
 MAX_MARKS = 400  # of one figure
 REACH = 4.0  # points around a mark

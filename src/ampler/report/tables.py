@@ -189,7 +189,7 @@ def solvers_table(analysis: Analysis) -> ReportTable | None:
 
 
 def measures_tables(analysis: Analysis) -> Iterator[ReportTable]:
-    """Yield the claims and the means of several measures; nothing where there is one."""
+    """Yield the claims and the means of several measures; nothing for a single one."""
     if (joint := analysis.measures) is not None:
         yield _of_texts("measures", joint.cells(), 0, 1, about=joint.about)
         sentence = f". {joint.front_sentence}" if joint.front else ""
@@ -249,7 +249,7 @@ def statistics_table(analysis: Analysis) -> ReportTable | None:
 
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
-    """Return how accurately the differences on each instance are known, and the runs it took."""
+    """Return the standard errors and the runs on each instance."""
     factor, rows = units.table_factor(analysis.settings), []
     for i, name in ordered_instances(analysis):
         row = analysis.accuracy[i]
@@ -261,7 +261,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
 
 
 def assumptions_table(analysis: Analysis) -> ReportTable:
-    """Return what the test of each pair rests on: skewness, run noise, and equivalence where it was requested."""
+    """Return the basis of each test: skewness, run noise, and equivalence if requested."""
     settings, diagnoses = analysis.settings, analysis.diagnoses
     columns: dict[str, Callable[[Any], Cell | str | int]] = {
         "comparison": _pair_text,
@@ -285,7 +285,7 @@ def assumptions_table(analysis: Analysis) -> ReportTable:
 
 
 def omnibus_table(analysis: Analysis) -> ReportTable | None:
-    """Return the tests of all algorithms together, which decide nothing here; None if too few instances have all."""
+    """Return the omnibus tests, which decide nothing; None if there are too few complete instances."""
     if analysis.omnibus is None:
         return None
     friedman, anova = analysis.omnibus.friedman, analysis.omnibus.anova
@@ -304,7 +304,7 @@ def omnibus_table(analysis: Analysis) -> ReportTable | None:
 
 
 def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
-    """Yield the tables that are for forming ideas: subgroups, other choices, failed runs counted otherwise."""
+    """Yield the exploratory tables: subgroups, other choices, other treatments of failed runs."""
     if analysis.subgroups:
         estimate = estimate_header(analysis, difference_head(analysis))
         head: tuple[str, ...] = ("feature", "value", "instances", _name_head(analysis), estimate, "interval", "p")
@@ -328,7 +328,7 @@ def exploratory_tables(analysis: Analysis) -> Iterator[ReportTable]:
 
 
 def excluded_table(analysis: Analysis) -> ReportTable | None:
-    """Return the instances that some algorithm lacks, and why; None if there are none."""
+    """Return the instances with missing algorithms, and the reasons; None if there are none."""
     reasons = [("no comparison", *item) for item in analysis.excluded.items()]
     reasons += [("some comparisons", *item) for item in analysis.incomplete.items()]
     short = _short_names(analysis)
@@ -337,7 +337,7 @@ def excluded_table(analysis: Analysis) -> ReportTable | None:
 
 
 def unsolved_table(analysis: Analysis) -> ReportTable | None:
-    """Return the instances on which neither algorithm of a pair gave a value; None if there are none."""
+    """Return the instances on which both algorithms of a pair always failed; None if there are none."""
     short, unsolved = _short_names(analysis), analysis.unsolved.items()
     rows = [
         (" × ".join(pair), len(names), ", ".join(short.get(name, name) for name in names)) for pair, names in unsolved
@@ -353,7 +353,7 @@ def ordered_instances(analysis: Analysis) -> list[tuple[int, Cell]]:
 
 
 def _short_names(analysis: Analysis) -> Mapping[str, str]:
-    """What each instance is known as, those included that were left out."""
+    """The short name of each instance, excluded ones included."""
     return short_name_of(tuple(dict.fromkeys([*(row.instance for row in analysis.accuracy), *analysis.excluded])))
 
 
@@ -426,12 +426,12 @@ def _dash_or(write: Callable[..., str], value: float, *options: int) -> str:
     return "–" if math.isnan(value) else write(value, *options).replace("-", "−")
 
 
-# what is probable ------------------------------------------------------------------------------------------------
+# probabilities --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ProbableWords:
-    """What is said around the tables: the answer, a sentence for each verdict, and what to know of them."""
+    """Text around the tables: the answer, a sentence for each verdict, and warnings."""
 
     headline: str
     sentences: tuple[str, ...]
@@ -439,7 +439,7 @@ class ProbableWords:
 
 
 def probable_words(analysis: Analysis) -> ProbableWords:
-    """Return what a report says of probabilities; without a margin, why it gives none."""
+    """Return the text about probabilities; without a margin, the reason for none."""
     if analysis.unfinished:
         return ProbableWords("Posteriors are computed when the study is finished.", (), ())
     if analysis.single is not None:

@@ -1,4 +1,4 @@
-"""The one appearance: colours, type and spaces (tokens.toml) that page, browser, terminal and figures share.
+"""The theme: colours, type and spaces (tokens.toml) of pages, browser, terminal and figures.
 
 A page takes them as CSS custom properties (`tokens_css`); figures take the colours of `LIGHT`, and the page that shows
 a figure writes each of them as its property (`PROPERTIES`), so that a figure follows the page into the dark. Marks and

@@ -1,4 +1,4 @@
-"""A study tried before it is carried out: each algorithm is run on one instance, and what it gives is judged.
+"""Check of a study before its execution: each algorithm is run on one instance, and its results are checked.
 
 The runs are the first of the study, and recorded as such: nothing is wasted, and nothing changes for the study.
 """
@@ -36,17 +36,17 @@ from ampler.study.run_inputs import planned_seed
 from ampler.study.store import environment
 from ampler.study.text import expected, first_decision, plan_warnings, planned
 
-CHEAP = 5.0  # seconds a run may take to be made again just for the sake of knowing
-SHARED_RUNS = 10  # of each algorithm at most, from which the correlation by shared seeds is learnt
+CHEAP = 5.0  # maximum seconds of a run that is repeated as a check
+SHARED_RUNS = 10  # maximum runs of each algorithm to estimate the correlation by shared seeds
 HELPFUL = 0.2  # a correlation: below it five algorithms with a reference save nothing
-LEAST = 1e-4  # seconds a run counts at least: what is done around it
+LEAST = 1e-4  # minimum seconds of a run: its overhead
 
 Kind = Literal["no value", "time", "deterministic", "not deterministic", "reproducible", "constant", "not reproducible"]
 
 
 @dataclass(frozen=True, slots=True)
 class FirstRun:
-    """What an algorithm gave: its first run, the same again, and the second run, where they were made.
+    """Check of an algorithm: its first run, the same run repeated, and the second run, as far as they were made.
 
     `seconds` is the mean time of its runs, and `recorded` says that its first run is kept in the results file; with
     `earlier` it was there already, and was not made now. `changed` says that its code is not that of recorded runs.
@@ -59,7 +59,7 @@ class FirstRun:
     recorded: bool = False
     earlier: bool = False
     changed: CodeChange | None = None
-    two_values: bool = False  # its outcomes are yes or no: two of them are often the same
+    two_values: bool = False  # binary outcomes: two of them are often equal
     line: str = ""
     further: tuple[Observation, ...] = ()  # where algorithms share seeds: the runs after the second
 
@@ -92,7 +92,7 @@ class FirstRun:
 
     @property
     def remark(self) -> str:
-        """What a user must know of it, in a few words."""
+        """Short remark on the algorithm."""
         other = self.again if self.kind == "not reproducible" else self.second
         shown = ["no value" if run.value is None else repr(run.value) for run in (self.first, other) if run is not None]
         remark = {
@@ -114,7 +114,7 @@ class Inspection:
 
     instance: str
     findings: tuple[FirstRun, ...]
-    recorded_below: tuple[Observation, ...] = ()  # runs of earlier days whose values no ratio can divide by
+    recorded_below: tuple[Observation, ...] = ()  # recorded runs with values that no ratio can divide by
 
     @property
     def runs(self) -> Iterator[Observation]:
@@ -138,13 +138,13 @@ class Inspection:
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """How long a run of each algorithm takes; those without a value are not there."""
+        """The mean time of a run of each algorithm that gave a value."""
         return {run.algorithm.name: run.seconds for run in self.findings if run.first.value is not None}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Check:
-    """What a study will take, and what one run of each algorithm gave."""
+    """Expected cost of a study, and the check of each algorithm."""
 
     plan: Plan
     inspection: Inspection
@@ -152,7 +152,7 @@ class Check:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the study is run."""
+        """Warnings before the study is run."""
         plan, findings, problem = self.plan, self.inspection.findings, not_positive(self.plan, self.inspection)
         loose = [run.algorithm.name for run in findings if run.kind == "not reproducible" and plan.seeds == "shared"]
         unshared = f"{listed(loose, 3)}: two runs with one seed gave different values, so shared seeds have no effect"
@@ -166,7 +166,7 @@ class Check:
 
     @property
     def shared_seeds(self) -> str | None:
-        """What shared seeds do to the first runs; None where none are shared, or nothing is known of it."""
+        """Effect of shared seeds on the first runs; None if no seeds are shared, or it is unknown."""
         first, correlation = self.inspection, self.inspection.correlation if self.plan.seeds == "shared" else None
         if correlation is None:
             return None
@@ -200,7 +200,7 @@ def inspect_plan(
     `announce` how the plan differs from the one under which runs were made."""
     for algorithm in plan.algorithms:
         check_supported(algorithm, plan.limits_of(algorithm))
-    plan = plan_in_force(plan, store)  # a check that recorded another plan would let every later run pass
+    plan = plan_in_force(plan, store)  # recording another plan here would bypass later checks
     code, earlier = code_status(plan, store), last_carried_out(store)
     try:
         store.begin(record(plan), {**environment(), "check": str(len(store.plans()))})
@@ -252,7 +252,7 @@ def problems(plan: Plan, inspection: Inspection) -> Iterator[tuple[str, str]]:
             name, where = run.key.algorithm, run.key.instance
             yield name, f"{neither_yes_nor_no(run.value)} from algorithm {name!r} on {where!r}; {NUMBERS}"
     for finding in inspection.findings:
-        if finding.kind == "not deterministic":  # the one value would be taken for all that it can give
+        if finding.kind == "not deterministic":  # a single value would count as its only one
             name = finding.algorithm.name
             yield name, f"algorithm {name!r} is {finding.remark} on {inspection.instance!r}; remove deterministic"
 
@@ -293,7 +293,7 @@ class TrialRuns:
         self._attempts = Counter(run.key for run in store.observations(self.instance, superseded=True))
 
     def of(self, algorithm: Algorithm, pool: Engine) -> FirstRun:
-        """Return what an algorithm gives."""
+        """Return the check of an algorithm."""
         first, second = self._run(algorithm, 0, pool), None
         if first.value is not None and not algorithm.reading.is_time and first.seconds <= CHEAP:
             second = self._run(algorithm, 1, pool)
@@ -325,7 +325,7 @@ class TrialRuns:
         if recorded is not None and recorded.status == "ok":
             return recorded
         new = self._made(Task(key, attempt=self._attempts[key]), pool)
-        open_ = recorded is None or isinstance(self._plan.policy, StopStudy)  # else its failure is final
+        open_ = recorded is None or isinstance(self._plan.policy, StopStudy)  # otherwise its failure is final
         open_ = open_ and algorithm.name not in self._changed
         if new.status == "ok" and open_ and index < self._needed.get(algorithm.name, 0):
             self._store.add([new])
@@ -360,7 +360,7 @@ def measures(finding: FirstRun) -> str:
 
 
 def missing_measures(finding: FirstRun, plan: Plan) -> Iterator[str]:
-    """Say which measures a run that has a value lacks."""
+    """State the missing measures of a run with a value."""
     patterns, given = finding.algorithm.outputs.measures, finding.first.measures or {}
     tables = [item.name for item in plan.question.measures or () if item.role != "primary"]
     for name in dict.fromkeys((*patterns, *tables)) if finding.first.value is not None else ():
@@ -383,7 +383,7 @@ def first_runs_recorded(inspection: Inspection, where: str) -> str:
 
 
 def first_run_columns(inspection: Inspection) -> TextTable:
-    """Return what each algorithm gave: its name, value, seconds, and a remark."""
+    """Return a row for each algorithm: name, value, seconds, remark."""
     rows = [
         [finding.algorithm.name, _value(finding.first.value), f"{finding.seconds:.3g}", finding.remark]
         for finding in inspection.findings

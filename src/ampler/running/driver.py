@@ -1,6 +1,6 @@
-"""Carries out a plan: decisions, workers and store meet here, in one thread, and it alone writes to the store.
+"""Execution of a plan in one thread, which takes decisions, feeds workers, and alone writes to the store.
 
-Also what is still to be made of a plan: its decisions replayed over the recorded runs, as running it would.
+Also the remaining runs of a plan, by a replay of its decisions over the recorded runs.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from ampler.study.store import Journal, environment
 
 REPORT_EVERY = 0.5  # seconds
 MARK_EVERY = 1.0  # seconds between notes of the progress in the store, at least,
-MARK_SHARE = 0.01  # and so rarely that making them takes no more than this share of the time
+MARK_SHARE = 0.01  # maximum share of the time that they may take
 
 
 def run_plan(
@@ -135,7 +135,7 @@ def run_plan(
 
 
 class Driver:
-    """One carrying-out of a plan: groups of instances, those that wait, those under way, and the runs they need."""
+    """One execution of a plan: groups of instances, waiting and active ones, and the runs they need."""
 
     def __init__(
         self,
@@ -156,12 +156,12 @@ class Driver:
         self._next_report = self._next_mark = 0.0
         tally, failures = store.tally(), store.failures()
         failed = [observation.key for observation in failures]
-        self._hopeless: AlwaysFailing | None = None  # under the policy to stop the first failure is the last
+        self._hopeless: AlwaysFailing | None = None  # with the policy "stop", the first failure is final
         if not despite and not isinstance(plan.policy, StopStudy):
             self._hopeless = AlwaysFailing(tally, () if again else failures, instances=len(plan.instances))
         self._superseded = superseded_attempts(store)
         counted = {run.key for run in store.observations()} if self._superseded else set()
-        gone = {key for key, _ in self._superseded} - counted  # runs of which no attempt counts
+        gone = {key for key, _ in self._superseded} - counted  # runs without a counting attempt
         self.meter = ProgressMeter(plan, tally, failed, gone)
         self._times = RunTimes(tally)
         self._queue = TaskQueue([instance.name for instance in plan.instances], workers)
@@ -173,12 +173,12 @@ class Driver:
         self._decisions, self._on_record = store.decisions(), on_record
         self._groups: list[FinishedGroup] = []
         self._request: Continue | None = None
-        self._done: dict[str, Finished] = {}  # of the group that is under way
+        self._done: dict[str, Finished] = {}  # instances of the active group
         self._ended = False
         self._waiting: deque[str] = deque()
 
     def run(self, engine: Engine, interrupts: Interrupts) -> None:
-        """Carry on until the study ends. Whatever happens, all that was made is recorded."""
+        """Run until the study ends. All results are recorded, whatever happens."""
         try:
             while self._keep_busy(engine):
                 due = self._journal.due_in  # a group of runs must be written then
@@ -222,7 +222,7 @@ class Driver:
         return not self._ended
 
     def _take_decision(self, decision: StudyDecision) -> None:
-        """Record a decision unless it is on record, and begin what it requests.
+        """Record a new decision, and queue its instances.
 
         The instances of a group wait; those finished under the same decisions need no replay.
         """
@@ -255,9 +255,9 @@ class Driver:
         self.meter.finish(done)
 
     def _keep_busy(self, engine: Engine) -> bool:
-        """Keep the workers in work, group after group; False when the study has ended."""
+        """Keep the workers busy, group after group; False when the study has ended."""
         while True:
-            self._queue.workers = engine.workers  # those of a cluster come and go
+            self._queue.workers = engine.workers  # the number of workers of a cluster changes
             while engine.busy < AHEAD * engine.workers:
                 while self._waiting and self._queue.is_short(self._times):
                     self._open(self._waiting.popleft())
@@ -271,7 +271,7 @@ class Driver:
                 return False
 
     def _open(self, name: str) -> None:
-        """Begin an instance, or replay it as far as its recorded runs go."""
+        """Begin an instance, and replay its recorded runs."""
         assert self._request is not None, "a group was requested"
         instance = InstanceRun(
             self._plan,
@@ -324,16 +324,16 @@ class Driver:
             )
 
     def abort_if_always_failing(self) -> None:
-        """Raise RunFailed when an algorithm has done nothing but fail, so that its next runs would too."""
+        """Raise RunFailed if all runs of an algorithm failed so far."""
         if self._hopeless is not None and (reason := self._hopeless.found()) is not None:
             raise RunFailed(reason)
 
     def progress(self, workers: int) -> Progress:
-        """Return how far the study is, among the instances requested so far: further ones are not known."""
+        """Return the progress of the study on the instances requested so far."""
         return self.meter.progress(self._under_way.values(), len(self._waiting), self._times, workers)
 
     def _mark(self, workers: int) -> None:
-        """Have the store note how far the study is, with the runs that are written next.
+        """Keep the progress of the study in the store, with the next group of runs.
 
         What that takes is processor time: next to workers that are busy it may take longer by the clock."""
         began = time.thread_time()
@@ -360,7 +360,7 @@ class Driver:
 
 
 def still_to_make(plan: Plan, store: Store, seconds: Mapping[str, float], *, workers: int) -> Forecast:
-    """Return what a plan will take beyond the recorded runs; `seconds` are those of a run of each algorithm.
+    """Return the remaining cost of a plan; `seconds` are those of a run of each algorithm.
 
     A study that was checked and never run is still to be made as a whole: its first runs are part of it.
     """
@@ -370,7 +370,7 @@ def still_to_make(plan: Plan, store: Store, seconds: Mapping[str, float], *, wor
     plan_record, superseded = record(plan), superseded_attempts(store)
     on_record = store.decisions() if plans and is_decided_alike(plans[-1], plan_record) else ()
     groups: list[FinishedGroup] = []
-    shares: list[Share] = []  # what each instance that is requested and not finished will take
+    shares: list[Share] = []  # cost of each unfinished instance
     while not isinstance(request := call_rule(lambda: next_decision(plan, groups, on_record)), EndStudy):
         digest = instance_digest(plan_record, request)
         done = store.finished(digest)
@@ -399,7 +399,7 @@ def _finished_group(request: Continue, digest: str, done: Mapping[str, Finished]
 
 
 def superseded_attempts(store: Store) -> Collection[Attempt]:
-    """Return the attempts that count no longer, because they were made with other code."""
+    """Return the attempts superseded by changed code."""
     return frozenset((observation.key, observation.attempt) for observation in store.superseded())
 
 
@@ -438,7 +438,7 @@ class Interrupts:
             signal.signal(number, handler)
 
     def repeat(self) -> None:
-        """Raise KeyboardInterrupt if a signal came before: we would not be here if it had arrived."""
+        """Raise KeyboardInterrupt for a signal whose exception was lost."""
         if self._came:
             raise KeyboardInterrupt
 
@@ -452,7 +452,7 @@ class Interrupts:
 
 # Changed code: where it is not that of the recorded runs, the user is asked before anything runs
 
-Status = tuple[int, int, int, int]  # of a file: it is not read again while this stays as it was
+Status = tuple[int, int, int, int]  # status of a file: it is not read again while this is unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,7 +466,7 @@ class CodeStatus:
     code: Mapping[str, Files] = field(default_factory=dict)  # without instances
 
     def keep(self, store: Store, *, without_changed: bool = False) -> None:
-        """Have the store note which code counts, and what this session's runs are made with; a plan was begun."""
+        """Record which code counts, and the code of this session; requires a plan."""
         changed = {change.algorithm for change in self.changes} if without_changed else set()
         now = {name: files for name, files in self.now.items() if name not in changed}
         present = {name: Code(name, files) for name, files in now.items()}
@@ -474,7 +474,7 @@ class CodeStatus:
 
 
 class CodeWatch:
-    """Notices when the code of algorithms is changed while their runs are made.
+    """Detects changes of the code of algorithms during the runs.
 
     Files that look as before are not read again, so that it may be asked often.
     """
@@ -496,7 +496,7 @@ class CodeWatch:
             self._stats, now = stats, codes.codes_of(self._algorithms)
             for algorithm, before in self._code.items():
                 present = now[algorithm]
-                # a file that changed may no longer import one of the others
+                # a changed file may no longer import another one
                 if files := codes.differing(before, present) or tuple(name for name in before if name not in present):
                     self._changed[algorithm] = files
         return self._changed
@@ -520,7 +520,7 @@ def code_status(plan: Plan, store: Store) -> CodeStatus:
     return CodeStatus(recorded, now, codes.code_changes(recorded, binding, runs), code=code)
 
 
-Names = bool | Collection[str]  # of all algorithms or none, or of these
+Names = bool | Collection[str]  # for all algorithms or none, or for these
 
 
 def resolve_code_changes(plan: Plan, store: Store, *, same: Names, again: Names) -> CodeStatus:

@@ -1,4 +1,4 @@
-"""Runs that others make: a workflow asks which runs are wanted, makes them, and hands the results back."""
+"""External runs: a workflow requests the list of runs, makes them, and returns the results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ampler.study.run_inputs import planned_seed
 
 FIELDS = ("instance", "algorithm", "index", "value", "status", "message", "seconds", "cpu", "measures", "seed")
 STATUSES = ("ok", "failed", "timeout")
-LARGEST = sys.float_info.max  # beyond it are infinity, whole numbers that fit into no float, and NaN
+LARGEST = sys.float_info.max  # excludes infinity, integers beyond floats, and NaN
 MANY = 10**6  # workers: every run that can be made now is requested
 
 
@@ -66,7 +66,7 @@ class ExternalRuns:
         self._new = []
         if not made:
             if timeout == 0:
-                return []  # a study that is being closed wants nothing more
+                return []  # a closing study needs no runs
             raise RunsWanted("the study needs runs that are not made yet")
         self.recorded += len(made)
         return [Done(made, sum(observation.seconds for observation in made))]
@@ -77,7 +77,7 @@ class ExternalRuns:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a file of results gave a study, and which runs are wanted now; none where the study is complete."""
+    """Result of recording a file, and the runs wanted now; empty if the study is complete."""
 
     recorded: int
     known: int
@@ -89,7 +89,7 @@ def exchange(plan: Plan, store: Store, lines: Iterable[Mapping[str, Any]] = (), 
     """Record results as far as decisions ask for them, and return the runs that are wanted now."""
     results = [observation_of(line, number, plan) for number, line in enumerate(lines, 1)]
     fresh = list(_without_known(results, store))
-    engine: Any = ExternalRuns(fresh)  # stands where an executor is expected
+    engine: Any = ExternalRuns(fresh)  # takes the place of an executor
     with suppress(RunsWanted):
         run_plan(plan, store, executor=engine, **options)
     return Exchange(engine.recorded, len(results) - len(fresh), len(engine.unused), tuple(engine.wanted))

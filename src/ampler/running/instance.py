@@ -31,14 +31,14 @@ from ampler.study.run_inputs import planned_seed
 from ampler.study.stopping import instance_rule
 
 Attempt = tuple[RunKey, int]
-RunId = tuple[str, int]  # a run of one instance: its algorithm and index, of which dictionaries are faster than of keys
+RunId = tuple[str, int]  # a run of one instance: algorithm and index, a faster dictionary key than RunKey
 T = TypeVar("T")
 
 MAX_REQUEST = 1_000_000  # runs that a rule may ask for at once
 
 
 class InstanceRun:
-    """An instance on its way: `begin` and `take` return the runs to be made, `done` says when there are no more.
+    """State of an instance: `begin` and `take` return the runs to make, `done` is set at the end.
 
     `recorded` are all attempts at runs of the instance. With `again`, runs that failed in earlier sessions are tried
     again, all but those that `failed_now`, in this one; under the policy to stop they always are. Attempts that are
@@ -91,7 +91,7 @@ class InstanceRun:
         return [self._task(run, trial) for run, trial in self._round.items() if isinstance(trial, Trial)]
 
     def take(self, observation: Observation) -> list[Task]:
-        """Note what a run gave; return the runs that are wanted now: itself again, those of the next round, or none.
+        """Add the result of a run; return the runs to make now: a repetition, the next round, or none.
 
         RunFailed when it failed for good and the policy is to stop.
         """
@@ -111,7 +111,7 @@ class InstanceRun:
         return [] if self._open else self.begin()
 
     def lost(self, task: Task, how: str) -> Observation:
-        """Return what is recorded of a run whose worker died: lost, or, when that was its last try, failed."""
+        """Return the record of a run whose worker died: lost, or failed after its last try."""
         key = task.key
         trial = self._round[key.algorithm, key.index]
         assert isinstance(trial, Trial)
@@ -121,17 +121,17 @@ class InstanceRun:
         return Observation(key, None, 0.0, status, message, seed, task.attempt, task.round, cause="worker")
 
     def expected(self) -> Mapping[str, int]:
-        """Return the runs of each algorithm that are still to come, as far as the rule can say."""
+        """Return the expected number of remaining runs of each algorithm."""
         waiting = Counter(algorithm for (algorithm, _), trial in self._round.items() if isinstance(trial, Trial))
         predicted = call_rule(lambda: predicted_runs(self._rule, self.samples))
         return waiting if predicted is None else {name: max(runs, waiting[name]) for name, runs in predicted.items()}
 
     def error(self) -> float | None:
-        """Return the largest standard error of interest, as the rule's guard sees it; None when it is not known."""
+        """Return the largest conservative standard error of interest; None if unknown."""
         return call_rule(lambda: current_error(self._rule, self.samples))
 
     def _decision(self) -> Decision:
-        """Add what a complete round gave, in the order in which it was requested, and call the rule again."""
+        """Add the results of a complete round, in the order of its request, and call the rule again."""
         try:
             by_algorithm: dict[str, list[float | None]] = {}
             for (algorithm, _), result in self._round.items():
@@ -157,7 +157,7 @@ class InstanceRun:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Where a run stands that does not count yet: its next attempt, and how often it failed or was lost in a row."""
+    """State of an unfinished run: its next attempt, and its consecutive failures and losses."""
 
     attempt: int = 0
     failures: int = 0
@@ -199,7 +199,7 @@ def _results_of(
     return results
 
 
-# Rules are a stranger's code: a decision that can be followed, or one sentence
+# Rules are user code: validate their decisions
 
 
 def call_rule(rule: Callable[[], T]) -> T:
@@ -213,7 +213,7 @@ def call_rule(rule: Callable[[], T]) -> T:
 
 
 def validated_decision(decision: Any, requested: Mapping[str, int]) -> Decision:
-    """Return a decision as it is followed; InvalidRule when it cannot be, for algorithms that had this many runs.
+    """Return a validated decision; InvalidRule if it does not fit the algorithms and their runs.
 
     >>> validated_decision(Sample({"a": 2, "b": 0}), {"a": 3, "b": 3})
     Sample(counts={'a': 2})
@@ -243,9 +243,9 @@ def _as_count(count: Any) -> int:
 # The runs that are requested and not yet made: in which order they are made, and how many make a chunk
 
 AHEAD = 2  # chunks for each worker: one under way, one waiting behind it
-CHUNK = 0.5  # seconds of work in a chunk: long against the way to a worker, short against patience
+CHUNK = 0.5  # seconds of work in a chunk: long compared with the transfer, short for users
 MOST = 500  # runs in a chunk, however short they are
-LEAST = 1e-4  # seconds a run costs at least, with all that is done for it
+LEAST = 1e-4  # minimum seconds of a run, overhead included
 UNKNOWN = 0.1  # seconds, before any run of any algorithm has ended
 MEMORY = 0.05  # weight of the newest run against all before
 
@@ -265,7 +265,7 @@ class TaskQueue:
         self._runs: Counter[str] = Counter()
 
     def add(self, tasks: Iterable[Task]) -> None:
-        """Take more runs in."""
+        """Add runs."""
         for task in tasks:
             if task.alone:
                 self._alone.append(task)
@@ -279,7 +279,7 @@ class TaskQueue:
         return len(self._heap) < chunks * MOST and times.total(self._runs) < chunks * CHUNK
 
     def chunk(self, times: RunTimes) -> list[Task]:
-        """Take out what is to be sent next: a chunk of runs, or one alone; nothing when nothing is requested."""
+        """Remove and return the next chunk of runs; empty if nothing is requested."""
         if self._alone:
             return [self._alone.popleft()]
         share = min(CHUNK, times.total(self._runs) / (AHEAD * self.workers))
@@ -295,15 +295,15 @@ class TaskQueue:
             tasks.append(heapq.heappop(self._heap)[2])
             self._runs[algorithm] -= 1
             if not measured:
-                break  # nobody knows how long it takes: one is tried by itself
+                break  # unknown duration: send a single run
         return tasks
 
 
 def alternating(tasks: Sequence[Task], *, seed: str) -> list[Task]:
     """Return the runs of a round in the order in which they are made: those of each algorithm spread evenly.
 
-    A machine that gets slower while a round is made is then unkind to all algorithms alike. The order is a matter of
-    chance, and of the seed alone.
+    A machine that slows down during a round then affects all algorithms alike. The order is random and
+    depends on the seed alone.
 
     >>> from ampler.core.runs import RunKey
     >>> tasks = [Task(RunKey("i1", name, index)) for name in "ab" for index in range(3)]
@@ -333,14 +333,14 @@ def mean_seconds(recorded: Iterable[Tally]) -> dict[str, float]:
 
 
 class RunTimes:
-    """The seconds a run of each algorithm takes, learnt from those made so far."""
+    """Estimated seconds of a run of each algorithm."""
 
     def __init__(self, recorded: Iterable[Tally] = ()) -> None:
         self.mean = mean_seconds(recorded)
         self._overhead = 0.0
 
     def note(self, observations: Sequence[Observation], seconds: float) -> None:
-        """Learn from a chunk: the runs, and what was spent around them of the `seconds` it took."""
+        """Update the estimates from a chunk: its runs, and the overhead in its `seconds`."""
         inside, mean = 0.0, self.mean
         for observation in observations:
             spent, algorithm = observation.seconds, observation.key.algorithm
@@ -351,12 +351,12 @@ class RunTimes:
         self._overhead += 0.2 * (around - self._overhead)
 
     def seconds(self, algorithm: str) -> float:
-        """Return how long a run is expected to take."""
+        """Return the expected duration of a run."""
         mean = self.mean.get(algorithm)
         if mean is None:
             mean = sum(self.mean.values()) / len(self.mean) if self.mean else UNKNOWN
         return max(LEAST, mean + self._overhead)
 
     def total(self, runs: Mapping[str, int]) -> float:
-        """Return how long runs of several algorithms are expected to take."""
+        """Return the expected duration of runs of several algorithms."""
         return sum(count * self.seconds(algorithm) for algorithm, count in runs.items())

@@ -1,4 +1,4 @@
-"""How far a study is while it runs: as values, in sentences, and as a bar in a terminal or a notebook."""
+"""Progress of a running study: as values, as text, and as a bar in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ampler.study.failure_patterns import CommonFailure
 
 WINDOW = 20.0  # seconds over which the rate is measured
-WARM = 5.0  # seconds after which it is worth something
+WARM = 5.0  # seconds after which the rate is reliable
 
-MAX_COLUMNS = 79  # of a line of progress: the terminal may need the last one
+MAX_COLUMNS = 79  # width of a progress line: the terminal may need the last column
 LINE_INTERVAL = 10.0  # seconds between lines of progress where nothing can be overwritten
 
 
@@ -37,11 +37,11 @@ class ProgressMeter:
         self._target = target_error(plan.rule)
         self._runs = sum(cell.runs for cell in tally)
         self._failed = set(failed)
-        self._superseded = set(superseded)  # runs that are there and do not count
+        self._superseded = set(superseded)  # recorded runs that do not count
         self._new = 0
         self._counts: dict[str, Mapping[str, int]] = {}  # runs of each algorithm on each finished instance
         self._spent: Counter[str] = Counter()  # … and on all of them together
-        self._predicted: dict[str, tuple[int, Counter[str], float | None]] = {}  # after a round: runs to come, error
+        self._predicted: dict[str, tuple[int, Counter[str], float | None]] = {}  # after a round: remaining runs, error
         self._rate = RunRate()
         self._began = time.monotonic()
 
@@ -73,7 +73,7 @@ class ProgressMeter:
         self._instances = len(instances)
 
     def progress(self, under_way: Collection[InstanceRun], waiting: int, times: RunTimes, workers: int) -> Progress:
-        """Return how far the study is; a rule is asked for its predictions once for each round of an instance."""
+        """Return the progress of the study; rules predict the rest once per round of an instance."""
         seconds = time.monotonic() - self._began
         for instance in under_way:
             if instance.name not in self._predicted or self._predicted[instance.name][0] != instance.rounds:
@@ -85,7 +85,7 @@ class ProgressMeter:
         begun = len(self._counts) + len(under_way)
         if begun or not waiting:
             rest: Counter[str] = sum((runs for _, runs, _ in predicted), Counter())
-            # instances that wait take what those begun so far do on average
+            # waiting instances cost the mean of those begun
             full = self._spent + rest + sum((Counter(instance.requested) for instance in under_way), Counter())
             per_begun = waiting / begun if waiting else 0.0
             runs_left = rest.total() + full.total() * per_begun
@@ -116,7 +116,7 @@ class RunRate:
         self._marks: deque[tuple[float, int]] = deque([(0.0, 0)])
 
     def at(self, seconds: float, runs: int) -> float:
-        """Note how many runs there are after this many seconds; return the rate."""
+        """Add a number of runs at a time; return the rate."""
         self._marks.append((seconds, runs))
         while len(self._marks) > 2 and self._marks[0][0] < seconds - WINDOW:
             self._marks.popleft()
@@ -127,14 +127,14 @@ class RunRate:
 
 
 def share_done(progress: Progress) -> float:
-    """Return the part of the work that is done, by time where the rest can be told, else by instances."""
+    """Return the finished share of the work, by time if the rest is known, otherwise by instances."""
     if progress.left is not None and progress.new and progress.runs == progress.new:
         return progress.seconds / (progress.seconds + progress.left) if progress.seconds + progress.left else 1.0
     return progress.finished / progress.instances if progress.instances else 1.0
 
 
 def under_way(progress: Progress) -> str:
-    """Say how far a study is, in one line of at most 80 columns: what matters less is left out first.
+    """Return the progress in a line of at most 80 columns, with the least important parts omitted first.
 
     >>> from ampler.running import Progress
     >>> under_way(Progress(40, 12, runs=8419, new=300, seconds=75, rate=41.3, error=0.062, target=0.05, left=5400))
@@ -160,7 +160,7 @@ def under_way(progress: Progress) -> str:
 def carried_out(
     name: str, progress: Progress, reasons: Collection[str], where: str, failure: CommonFailure | None = None
 ) -> str:
-    """Describe what was done, and what to know: instances whose budget ran out, runs that failed.
+    """Describe the session, with instances at the budget and failed runs.
 
     `reasons` are those for which the instances ended; `where` is the file that keeps the runs; `failure` is the
     commonest reason of failed runs.
@@ -206,7 +206,7 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
             self._live.stop()
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far the study is now."""
+        """Show the current progress."""
         if self._live is not None:
             from rich import console, progress_bar, table, text
 

@@ -1,4 +1,4 @@
-"""What travels to a worker and back: the work is sent once, then only the names of runs.
+"""Messages to and from workers: the work is sent once, then only the keys of runs.
 
 Before and after each run it is checked whether the file of its instance is still the planned one.
 """
@@ -47,16 +47,16 @@ Maker = Callable[[Instance, int], Outcome]
 Name = tuple[str, str, int]  # instance, algorithm, index: plain tuples are pickled ten times as fast as dataclasses
 
 CHANGED_INSTANCE = "instance"  # the cause of a run that must not be recorded
-REMEMBERED = 16  # parcels that a process keeps unpacked: studies that share workers do not push each other out
+REMEMBERED = 16  # unpacked parcels kept by a process, so that studies can share workers
 
 LINE = "line"  # of an Outcome: shown by a check, and not recorded
-REPORTED = tuple(name for name in Outcome._fields if name != LINE)  # called as in an Observation
+REPORTED = tuple(name for name in Outcome._fields if name != LINE)  # named as in an Observation
 OBSERVED = tuple(field.name for field in fields(Observation))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a chunk of runs gave, column by column in its order, and the seconds it took with all around the runs."""
+    """Results of a chunk of runs by column, and its total seconds."""
 
     columns: Mapping[str, Sequence[Any]]
     seconds: float
@@ -64,7 +64,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Work:
-    """All that a worker needs of a plan to make its runs.
+    """The parts of a plan that a worker needs to make its runs.
 
     `showing` has runs with a value carry in their message the line it was read from.
     """
@@ -113,7 +113,7 @@ class Work:
 
 
 def _run(make: Maker, instance: Instance, seed: int) -> Outcome:
-    """A run on a file that is, before and after it, the one that was planned; else whatever it gave says nothing."""
+    """A run with a check of its file before and after; with a changed file the result is invalid."""
     if not instance.path:
         return judged(make(instance, seed), instance)
     outcome, change = Outcome(None, 0.0), change_of(instance)
@@ -139,11 +139,11 @@ def judged(outcome: Outcome, instance: Instance) -> Outcome:
     return outcome._replace(value=None, status="failed", cause="wrong", message=message)
 
 
-_as_planned: dict[tuple[str, str], tuple[int, ...]] = {}  # the status of files when their content was the planned one
+_as_planned: dict[tuple[str, str], tuple[int, ...]] = {}  # status of files with verified content
 
 
 def change_of(instance: Instance) -> str | None:
-    """Describe what has become of an instance's file, if it is not the one that was planned.
+    """Describe the change of an instance's file, if it differs from the planned one.
 
     A file with the same status as before is not read again.
     """
@@ -165,12 +165,12 @@ def change_of(instance: Instance) -> str | None:
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:
-    """Return what a worker has to know of tasks."""
+    """Return the request for tasks."""
     return [_name(task.key) for task in tasks]
 
 
 def observed(tasks: Sequence[Task], batch: Batch) -> list[Observation]:
-    """Return what a worker gave for tasks as observations."""
+    """Return the results of tasks as observations."""
     keys, attempts, rounds = ([task[place] for task in tasks] for place in range(3))
     columns = {**batch.columns, "key": keys, "attempt": attempts, "round": rounds}
     return list(starmap(Observation, zip(*(columns[name] for name in OBSERVED), strict=True)))
@@ -240,7 +240,7 @@ def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observati
 
     A run that takes its worker along is tried again, as elsewhere.
     """
-    from ampler.running.engines import Done, LocalPool, Lost  # engines build on this module
+    from ampler.running.engines import Done, LocalPool, Lost  # engines import this module
 
     helper: tuple[int, Parcel, LocalPool] | None = getattr(_threads, "helper", None)
     if helper is not None and helper[0] == os.getpid() and helper[1] is parcel:
@@ -269,7 +269,7 @@ def _runs_of_helper(parcel: Parcel, names: Sequence[Name]) -> Iterator[Observati
                         yield Observation(task.key, None, status="failed", message=how, seed=seed, cause="worker")
                     else:
                         pool.submit([task])
-    except BaseException:  # its answers would be taken for others'
+    except BaseException:  # its answers could be mistaken for others
         del _threads.helper
         pool.close(at_once=True)
         raise
@@ -309,7 +309,7 @@ def take_packed(data: bytes, *, digest: str, folders: tuple[str, ...]) -> None:
     """Unpack work that came as bytes, and remember it; CannotLoad when that cannot be done here."""
     try:
         _unpacked(digest, data, folders)
-    except (Exception, SystemExit) as problem:  # a module may do anything when it is imported
+    except (Exception, SystemExit) as problem:  # importing a module runs its code
         raise CannotLoad(f"{type(problem).__name__}: {problem}") from None
 
 

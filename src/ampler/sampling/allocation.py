@@ -85,7 +85,7 @@ class SharedPairs:
         varies = np.diagonal(self.noise, axis1=1, axis2=2).any(axis=0)
         shapes = (np.where(varies, shape, RARELY) for shape in (1.0, alone))
         equal, unequal = (np.maximum(counts, shape * (self.largest_error(shape) / se) ** 2) for shape in shapes)
-        for level in np.unique(counts[varies]):  # a pair of unequal counts shares little: raise those that lag behind
+        for level in np.unique(counts[varies]):  # unequal counts share few seeds: raise the smaller counts
             if self.largest_error(equal) <= se * (1 + ROUNDING):
                 break
             equal = np.where(varies, np.maximum(equal, level), equal)
@@ -309,13 +309,13 @@ def optimal_counts(pairs: Pairs, se: float, lower: Floats, costs: Floats | None 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pull:
-    """How strongly more reference runs would save runs elsewhere, at x = T·n_reference.
+    """Savings of other runs by more reference runs, at x = T·n_reference.
 
     The others need n_j = max(lower_j, own_j·x/(T·(x − shared_j))); j feels x only below its `bend`.
     """
 
     weight: Floats
-    shared: Floats  # −∞ where the weight is 0, so that nothing is divided by nothing
+    shared: Floats  # −∞ where the weight is 0, which avoids 0/0
     bend: Floats
 
     def at(self, x: Floats) -> Floats:

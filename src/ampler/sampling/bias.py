@@ -65,8 +65,8 @@ def stopping_bias(
             return np.asarray(np.log(runs * np.minimum(1.0, budget / runs.sum(axis=-1, keepdims=True))))
 
     def elasticities(shifts: Floats, logs: Floats) -> Floats:
-        """How log N of each algorithm follows its own statistic and variance, per step of them."""
-        own = np.eye(counts.shape[-1])[:, None, :]  # one problem per algorithm: only its own cell moves
+        """Derivatives of log N of each algorithm with respect to its statistic and variance."""
+        own = np.eye(counts.shape[-1])[:, None, :]  # one problem per algorithm: only its own cell changes
         up, down = (log_aims(sign * own * shifts, sign * own * logs) for sign in (1.0, -1.0))
         diagonal = np.arange(len(own))
         return np.asarray((up - down)[diagonal, :, diagonal].T / (2 * step))

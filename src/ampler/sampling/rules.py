@@ -134,7 +134,7 @@ class Accuracy:
         start: int = 10,
         budget: int | None = None,
     ) -> Accuracy:
-        """Return the rule of Campelo & Wanner (2019), Algorithm 1, to the run: greedy, unguarded, one run at a time.
+        """Return the exact rule of Campelo & Wanner (2019), Algorithm 1: greedy, without bounds, one run at a time.
 
         >>> Accuracy.as_in_paper(se=0.5, difference="simple", start=3)({"a": [5.0, 6.0, 9.0], "b": [1.0, 1.5, 2.0]})
         Sample(counts={'a': 1})
@@ -253,7 +253,7 @@ class Accuracy:
         return bool(self._missing(samples).any())
 
     def _missing(self, samples: Samples) -> Counts:
-        """What each algorithm lacks of its first runs."""
+        """The missing initial runs of each algorithm."""
         return _lacking(samples, self.start, samples.counts)
 
     def _runs(

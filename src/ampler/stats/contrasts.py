@@ -15,7 +15,7 @@ from ampler.core.arrays import Bools, Codes, Floats
 from ampler.core.errors import InvalidRule
 from ampler.core.settings import Difference, Formula, canonical_difference
 
-MOST_NOISE = 1.0  # squared relative standard error of positive values: one of them alone is not 0
+MOST_NOISE = 1.0  # upper limit of the squared relative standard error of positive values
 DIFFERENCES, FORMULAS = get_args(Difference), get_args(Formula)
 
 

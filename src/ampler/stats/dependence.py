@@ -260,7 +260,7 @@ def guarded_noise(
     return np.asarray(noise * factors[:, None, None] + lent[:, None, None] * np.eye(len(gradient)) * inside[:, None])
 
 
-# Structure that nobody declared ---------------------------------------------------------------------------------------
+# Undeclared structure ------------------------------------------------------------------------------------------------
 
 
 def grouping_p(

@@ -99,7 +99,7 @@ def _groups(values: Floats) -> tuple[Floats, Floats]:
     return result[0], result[1]
 
 
-ROUNDING_ERROR = 1e-12  # of the size of what was added or subtracted
+ROUNDING_ERROR = 1e-12  # relative to the size of the operands
 FAR = np.finfo(float).max  # a missing value is equal to itself only
 
 

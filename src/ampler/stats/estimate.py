@@ -107,7 +107,7 @@ class AlgorithmEstimates(NamedTuple):
     exponents: Counts | None = None
 
     def in_plain_units(self, contrasts: Contrasts, differences: Floats) -> Floats:
-        """Return differences as the user knows them."""
+        """Return the differences in the user's units."""
         if self.exponents is not None and contrasts.difference == "ratio":
             return differences + math.log(2.0) * (self.exponents[contrasts.first] - self.exponents[contrasts.second])
         return self.errors_in_plain_units(contrasts, differences)

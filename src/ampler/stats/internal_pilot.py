@@ -119,7 +119,7 @@ class GrowthTest:
     statistics: Floats
     p_values: Floats
     alternative: Alternative = "two-sided"
-    sizes: tuple[Codes, int] | None = None  # of the pilot that chose the size, and available, where tests allow for it
+    sizes: tuple[Codes, int] | None = None  # pilot and available instances, if the tests adjust for the choice
 
     def nominal(self, levels: float | Floats) -> Floats:
         """Return the level of each t-test and its interval at which the error rate is this one."""
@@ -165,7 +165,7 @@ def resized_t_test(
 
 
 def _by_pilot(curve: Callable[..., Floats], values: Floats, test: GrowthTest) -> Floats:
-    """The values of a curve for each comparison, by the size of its pilot and all of its instances."""
+    """The values of a curve for each comparison, by its numbers of pilot and total instances."""
     assert test.sizes is not None
     pilots, available = test.sizes
     result = np.array(values)

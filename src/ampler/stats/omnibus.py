@@ -34,7 +34,7 @@ class RankTest:
 
 @dataclass(frozen=True, slots=True)
 class Friedman:
-    """Friedman's rank test. `corrected` for ties is what R and scipy give; `uncorrected` is the textbook formula.
+    """Friedman's rank test. `corrected` for ties agrees with R and scipy; `uncorrected` is the textbook formula.
 
     The corrected Iman-Davenport statistic is exactly the F of a block ANOVA on the ranks.
     """
@@ -60,7 +60,7 @@ class BlockAnova:
 
 @dataclass(frozen=True, slots=True)
 class Omnibus:
-    """All of these together, on the statistic of each algorithm on each instance."""
+    """All omnibus tests, on the statistic of each algorithm on each instance."""
 
     friedman: Friedman
     anova: BlockAnova
@@ -158,7 +158,7 @@ def critical_difference(algorithms: int, instances: int, *, alpha: float = 0.05)
 @lru_cache(maxsize=64)
 def _range_quantile(alpha: float, size: int) -> float:
     """The range of this many standard normal values that is exceeded with probability alpha."""
-    if alpha < LEAST_ALPHA or alpha > 1 - LEAST_ALPHA:  # where the difference to one loses its digits
+    if alpha < LEAST_ALPHA or alpha > 1 - LEAST_ALPHA:  # limit of precision of 1 − p
         from scipy.stats import studentized_range
 
         return float(studentized_range.isf(alpha, size, np.inf))

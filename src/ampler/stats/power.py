@@ -29,7 +29,7 @@ from ampler.stats.paired.student import t_statistic
 LARGEST_TABLE = 1_000_000
 STEEP = 10.0  # t against the spread of S: beyond, T is averaged over the normal variable instead
 MOST_STEPS = 60
-NEAR = 1e-13  # of the last step of the inversion, to its place
+NEAR = 1e-13  # relative size of the last step of the inversion
 
 
 class QuadratureGrid(NamedTuple):
@@ -115,7 +115,7 @@ def noncentralities(t: Floats, freedom: Codes, tail: ArrayLike) -> Floats:
 
 
 def _over_deviations(t: Floats, noncentrality: Floats, deviations: Floats, weights: Floats) -> Floats:
-    """Row by row, and summed in an order that does not depend on how many rows there are."""
+    """Sum each row in an order independent of the number of rows."""
     at_once = max(1, LARGEST_TABLE // len(weights))
     parts = (slice(first, first + at_once) for first in range(0, len(t), at_once))
     tails = (ndtr(noncentrality[part, None] - t[part, None] * deviations) for part in parts)

@@ -104,7 +104,7 @@ def resampled_step_down(
         for top in tops:
             top.keep(left)
     alone = combine(np.array([p_values_alone(one) for one in sides]))
-    # How often each comparison by itself is beyond its bar; the data count as one of the resamples.
+    # Probability of each comparison to exceed its critical value; the data count as one resample.
     beyond = [
         (1.0 + (one.resampled >= bar).sum(axis=0)) / (1.0 + len(one.resampled))
         for one, bar in zip(sides, bars, strict=True)
@@ -202,7 +202,7 @@ class _Top:
         self.values[lost] = resampled[np.arange(len(lost)), places]
 
     def p_values(self) -> Floats:
-        """Return the share of resamples, the data among them, whose largest reaches each observed one."""
+        """Return the share of resamples, data included, whose maximum reaches each observed statistic."""
         ordered = np.sort(self.values)
         counts = len(ordered) - np.searchsorted(ordered, _moved(self.observed, -ROUNDING), side="left")
         return np.where(self.usable, (1.0 + counts) / (1.0 + len(ordered)), 1.0)
@@ -309,7 +309,7 @@ def columns_of(differences: Floats) -> StandardColumns:
 
 
 def opened(intervals: Floats, alternative: Alternative) -> Floats:
-    """Return the intervals, open on the side on which a one-sided alternative says nothing."""
+    """Return the intervals, open on the free side of a one-sided alternative."""
     keep = np.array([alternative != "less", alternative != "greater"])
     return np.where(keep, intervals, [-np.inf, np.inf])
 
@@ -472,7 +472,7 @@ def sign_flip_equivalence(
 
 
 def sign_flips(instances: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Return rows of signs, one for each instance: all but the one seen if they are few, else some at random.
+    """Return rows of signs, one per instance: all but the observed ones if they are few, otherwise random ones.
 
     >>> sign_flips(2, 99, np.random.default_rng(1)).tolist()
     [[-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]

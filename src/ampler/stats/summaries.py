@@ -305,7 +305,7 @@ _NAMED: dict[str, Summary] = {
 
 
 def _logs(values: Floats) -> Floats:
-    """The logarithms of values in units of the first: those of equal values are 0, and a power of two changes none."""
+    """The logarithms of values relative to the first, so that equal values give 0 and scaling changes nothing."""
     mantissa, exponent = np.frexp(values)
     return np.asarray(np.log(mantissa / mantissa[..., :1]) + np.log(2.0) * (exponent - exponent[..., :1]))
 
@@ -349,7 +349,7 @@ def _bits(rows: int, columns: int, *, salt: int) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OrderChances:
-    """Where the two order statistics around a quantile of a resample lie among the sorted values.
+    """Distribution of the two order statistics around a quantile of a resample.
 
     `gaps[lag−1, i]` is the chance that the lower one is value i and the upper one value i + lag.
     """

@@ -162,7 +162,7 @@ class MannWhitney:
 
 @lru_cache(maxsize=64)
 def _ways(m: int, n: int) -> Sequence[int]:
-    """In how many orders of m and n runs there are 0, 1, … wins: the coefficients of a Gaussian binomial, exactly."""
+    """Number of orders of m and n runs with 0, 1, … wins: the exact coefficients of a Gaussian binomial."""
     ways = [1] + [0] * (m * n)
     for i in range(1, m + 1):
         for position in range(m * n, n + i - 1, -1):  # times 1 − q^(n+i)

@@ -31,7 +31,7 @@ class Calibration:
     # Chance that the variances differ more than the prior admits; matters where few algorithms speak. All bounds of
     # "all" hold, in the hardest case (10 runs, prior degrees 20), in 84 to 94 % of the samples instead of 69 to 76 %.
     caution: float
-    least: float  # degrees that a variance is worth: one wild value elsewhere must not blow up every bound
+    least: float  # minimum degrees of freedom of a variance, so that one outlier does not inflate every bound
     most: float  # degrees of the prior: true variances are never all the same, however alike the estimates look
 
     @lru_cache(maxsize=256)  # noqa: B019  # there are two calibrations

@@ -1,4 +1,4 @@
-"""What happens when a results file meets a new plan: what is new, what is used again, what must not change. Pure.
+"""Changes of the plan of a results file: new parts, reused runs, and forbidden changes. Pure.
 
 Decisions are replayed under the new plan whatever changed; a change is reported beforehand. A study that decides over
 instances from what it has seen holds its levels only if everything else was fixed before: such changes are refused.
@@ -20,7 +20,7 @@ from ampler.design import n_comparisons
 
 @dataclass(frozen=True, slots=True)
 class ChangedSetting:
-    """A setting that is not what it was."""
+    """A changed setting."""
 
     name: str
     before: Any
@@ -32,7 +32,7 @@ class ChangedSetting:
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """How a plan differs from the one before: names that came and went, and settings. `str` says what will happen.
+    """Differences between a plan and its predecessor: names and settings. `str` describes their effect.
 
     `replayed` says whether decisions on instances that were finished are taken again.
     """
@@ -55,7 +55,7 @@ class PlanChange:
         return f"{heads}: {effects or 'recorded runs are used as they are'}{levels}."
 
     def _heads(self) -> Iterator[str]:
-        """What is different."""
+        """The differences as texts."""
         came, went = len(self.algorithms), len(self.algorithms_gone)
         if came or went:
             counts = " and ".join(f"{sign}{number}" for sign, number in (("+", came), ("−", went)) if number)
@@ -69,7 +69,7 @@ class PlanChange:
         yield from map(str, self.settings)
 
     def _effects(self) -> Iterator[str]:
-        """What will be run, and what becomes of the runs that are there."""
+        """The new runs, and the use of the existing ones."""
         if self.instances:
             yield f"{count(len(self.instances), 'new instance')} for all"
         if self.algorithms:
@@ -86,7 +86,7 @@ class PlanChange:
             yield "runs outside the new plan stay unused"
 
     def _may_shrink(self) -> bool:
-        """Whether the new plan may want fewer runs somewhere than the old one did."""
+        """Whether the new plan may need fewer runs somewhere than the old one."""
         modest = {"budget": False, "se": True}  # whether a larger number means fewer runs
         return any(
             setting.name not in modest
@@ -98,15 +98,15 @@ class PlanChange:
 
 
 NAMES_SHOWN = 5
-OVER_INSTANCES = ("detect", "pilot", "looks")  # settings of rules over instances that study.toml names alike
+OVER_INSTANCES = ("detect", "pilot", "looks")  # settings of study rules with the same name in study.toml
 LEVELS = {"alpha", "alternative", "test"}
 HARMLESS = {"timeout", "cpu-timeout", "memory", "retries", "part", "effect", "power", "target", "better", "margin"}
 
 
 def plan_change(before: PlanRecord, now: PlanRecord) -> PlanChange | None:
-    """Return how a plan differs from the one before it; None when nothing is different that could matter.
+    """Return the differences between a plan and its predecessor; None if there are no relevant ones.
 
-    A change that would give runs other values is not told here: the results file refuses it."""
+    Changes that affect the values of runs are not listed: the results file refuses them."""
     change = PlanChange(
         algorithms=_new(before.algorithms, now.algorithms),
         algorithms_gone=_new(now.algorithms, before.algorithms),
@@ -135,7 +135,7 @@ def comparisons_of(plan: PlanRecord) -> int:
 
 def _settings(before: PlanRecord, now: PlanRecord) -> Iterator[ChangedSetting]:
     first, second = _flat(before), _flat(now)
-    follow = {*before.open.get("rule", ())} & {*now.open.get("rule", ())}  # nobody chose them: they follow from others
+    follow = {*before.open.get("rule", ())} & {*now.open.get("rule", ())}  # derived settings
     for name in {**first, **second}:
         internal = name.startswith("rule ") and first.get("rule rule") != second.get("rule rule")
         if first.get(name) != second.get(name) and name not in follow and not internal:
@@ -169,16 +169,16 @@ def _display(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-DISPLAYED = {"better"}  # fields of a question that say how an answer is reported
-TESTED = {"Detect", "Looking"}  # rules over instances whose tests allow for their decisions; of others nothing is known
-LOOKED = "Looking"  # the rule that is looked at on the way
+DISPLAYED = {"better"}  # fields of a question about the report
+TESTED = {"Detect", "Looking"}  # study rules whose tests account for their decisions
+LOOKED = "Looking"  # the rule with interim analyses
 SHOWN = 5
 
 
 def check_decided(
     before: PlanRecord, decisions: Sequence[DecisionRecord], now: PlanRecord, *, again: bool = False
 ) -> None:
-    """Raise PlanMismatch if a plan changes what decisions already rest on, or runs they saw are made again."""
+    """Raise PlanMismatch if a plan changes the basis of earlier decisions, or repeats runs behind them."""
     if before.study_rule.get("rule") not in TESTED or all(record.number == 0 for record in decisions):
         return
     when = f"on {decisions[-1].taken[:10]} from the results" if decisions[-1].taken else "from the results"
@@ -223,7 +223,7 @@ def _changed(before: PlanRecord, now: PlanRecord) -> Iterator[str]:
     yield from (name.replace("_", "-") for name in changed)
     if not names and before.rule.get("rule") != now.rule.get("rule"):
         yield "how many runs are made on an instance"
-    elif not names:  # a rule over instances that fixes the runs has been named
+    elif not names:  # the study rule fixes the runs
         yield from (name.replace("_", "-") for name in _differing("rule", before, now))
     if before.algorithms != now.algorithms or before.deterministic != now.deterministic:
         yield "the algorithms"
@@ -242,7 +242,7 @@ def _differing(part: str, before: PlanRecord, now: PlanRecord) -> list[str]:
 
 
 def check_declared(before: PlanRecord, now: PlanRecord, finished: Collection[str]) -> None:
-    """Raise PlanMismatch if looks are declared when there are results already, which may have moved them."""
+    """Raise PlanMismatch if interim analyses are declared after the first results."""
     if now.study_rule.get("rule") == LOOKED != before.study_rule.get("rule") and finished:
         raise PlanMismatch(
             "interim analyses must be planned before the first results, got"

@@ -1,4 +1,4 @@
-"""What the runs of an algorithm depend on, as SHA-256 digests; how these changed since the recorded runs were made.
+"""Code versions: SHA-256 digests of the files behind an algorithm, and their changes since the recorded runs.
 
 Of a Python function: its module, and what that imports from its own folder. Of a command: the executable, the files
 among its arguments, and what Python files among them import from their folder. Files have the names a user gave them,
@@ -35,11 +35,11 @@ from ampler.core.serialization import origin
 from ampler.core.text import listed, parameter
 from ampler.study.run_inputs import as_text, commands_around, filled, places
 
-Files = dict[str, str]  # SHA-256 by name; the first is the one all others are reached from
+Files = dict[str, str]  # SHA-256 by name; the first is the main file
 Paths = dict[str, Path]
 
 PYTHON = re.compile(r"(python|pypy)[\d.]*(\.exe)?", re.IGNORECASE)
-PACKAGE = "ampler"  # the tool is no part of a study
+PACKAGE = "ampler"  # the tool itself is not part of a study
 CONSTANTS = (str, bytes, int, float, complex, bool, types.NoneType)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SIMPLE = {types.NoneType, bool, int, float, complex, str, bytes, range}
@@ -47,8 +47,8 @@ CLASSES = (type, FunctionType, types.BuiltinFunctionType, ModuleType)
 FILES_SHOWN = 3
 OBJECT = "instance:"  # before the name of an instance that is a Python object
 USED = "used:"  # before the name of a file: its text without the functions that an algorithm does not use
-LOOK_UPS = {"globals", "locals", "vars", "eval", "exec", "__import__", "import_module"}  # of names that nobody can see
-HIDDEN = "?"  # before the digest of one whose content cannot be seen as a whole
+LOOK_UPS = {"globals", "locals", "vars", "eval", "exec", "__import__", "import_module"}  # prefix of internal names
+HIDDEN = "?"  # prefix of the digest of an object whose content is partly hidden
 
 
 def codes_of(algorithms: Iterable[Algorithm]) -> dict[str, Files]:
@@ -90,7 +90,7 @@ def objects_of(instances: Iterable[Instance]) -> Files:
 
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file; None when there is no such file, or it cannot be read."""
-    with suppress(OSError, ValueError):  # a word that is no path: too long, or with a zero byte
+    with suppress(OSError, ValueError):  # not a path: too long, or with a zero byte
         if path.is_file():
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
@@ -114,7 +114,7 @@ def _of_command(command: Command) -> Paths:
     program = command.argv[0]  # a name without a folder is looked for on PATH
     file = folder / program if os.path.dirname(program) else Path(shutil.which(program) or program)
     paths = {program: file, **_in_arguments(command, folder)}
-    for path in list(paths.values()):  # programs of the system are taken as they are, without their imports
+    for path in list(paths.values()):  # system programs: without their imports
         if path.suffix == ".py" and not _is_installed(path):
             home = folder if path.is_relative_to(folder) and path.parent != folder else path.parent
             paths |= {_name(file, folder): file for file in [*reached(path, path.parent), *reached(path, home)]}
@@ -122,7 +122,7 @@ def _of_command(command: Command) -> Paths:
 
 
 def _in_arguments(command: Command, folder: Path) -> Paths:
-    """What may be a file among the arguments, by its name; a word with the instance or the seed is another each time.
+    """Arguments that may be files, by name; those with the instance or the seed are excluded.
 
     `python -m module` names a file too.
     """
@@ -148,7 +148,7 @@ def _of_function(function: Function) -> Paths:
 
 
 def _bare(call: Callable[..., Any]) -> Any:
-    """The function under partial arguments and decorators that say what they wrap."""
+    """The function behind partial arguments and decorators."""
     while True:
         inner = call.func if isinstance(call, functools.partial) else getattr(call, "__wrapped__", None)
         if inner is None:
@@ -157,7 +157,7 @@ def _bare(call: Callable[..., Any]) -> Any:
 
 
 def _of_module(module: ModuleType) -> Paths:
-    """The file of a module and what it imports from its folder; of the program that was started, the imports alone."""
+    """The file of a module with its imports from its folder; for the main program, the imports alone."""
     if not getattr(module, "__file__", None):
         return {}
     file, is_script = _file_of(module), module.__name__ == "__main__"
@@ -172,7 +172,7 @@ def _file_of(module: ModuleType) -> Path:
 
 
 def _is_installed(file: Path) -> bool:
-    """Whether a file is Python's own, or of an installed package: those are no part of the study."""
+    """Whether a file belongs to Python or an installed package, and so not to the study."""
     homes = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return any(file.is_relative_to(Path(home).resolve()) for home in homes if home)
 
@@ -186,7 +186,7 @@ def reached(file: Path, home: Path) -> list[Path]:
     Imports inside functions count; those whose names are made when the program runs cannot be seen.
     """
     files = [file]
-    for path in files:  # it grows meanwhile
+    for path in files:  # the list grows in the loop
         files += [imported for imported in dict.fromkeys(_imported(path, home)) if imported not in files]
     return files
 
@@ -205,10 +205,10 @@ def _imported(file: Path, home: Path) -> Iterator[Path]:
     try:
         package = file.parent.relative_to(home).parts if file.is_relative_to(home) else ()
         names = _imported_names(file.read_bytes(), package)
-    except (OSError, SyntaxError, ValueError):  # who executes it will report it
+    except (OSError, SyntaxError, ValueError):  # reported when the file is executed
         return
     for name in names:
-        parts = name.split(".")  # of a module in packages, those are executed too
+        parts = name.split(".")  # importing a module executes its parent packages
         if parts[0] != PACKAGE:
             yield from filter(None, (file_of(".".join(parts[:end]), home) for end in range(1, len(parts) + 1)))
 
@@ -229,7 +229,7 @@ def _imported_names(source: bytes, package: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _used_by(call: Any, paths: Paths) -> Files:
-    """The digests of files without what a function does not use; nothing where that cannot be seen in their text."""
+    """The digests of files without the parts that a function does not use; empty if the text does not show them."""
     if not isinstance(call, FunctionType) or call.__closure__ or hasattr(call, "__wrapped__"):
         return {}
     try:
@@ -240,7 +240,7 @@ def _used_by(call: Any, paths: Paths) -> Files:
     return {f"{USED}{name}": hashlib.sha256(text).hexdigest() for name, text in zip(sources, texts, strict=False)}
 
 
-@functools.lru_cache(maxsize=256)  # requested again whenever a file is touched
+@functools.lru_cache(maxsize=256)  # cached, as it is needed whenever a file changes
 def _used_texts(sources: tuple[bytes, ...], function: str) -> tuple[bytes, ...]:
     """Sources without the plain functions at their top whose names occur in nothing that is executed or called."""
     bodies = [ast.parse(source).body for source in sources]
@@ -276,7 +276,7 @@ def _mentioned(node: ast.AST) -> Iterator[str]:
 
 
 def definitions(call: Callable[..., Any]) -> Files:
-    """Return what a callable depends on by the names of its definitions; nothing when its text is not known.
+    """Return the definitions that a callable depends on, by name; empty if its source is unknown.
 
     >>> definitions(len)
     {}
@@ -299,13 +299,13 @@ def definitions(call: Callable[..., Any]) -> Files:
             if is_new and not (digest := _fingerprint(value)[0]).startswith(HIDDEN):
                 texts[f"{key} in {subject.__module__}"] = digest
         callables = [value for value in uses.values() if isinstance(value, FunctionType | type)]
-        callables += getattr(subject, "__mro__", ())  # a class has its methods from others, too
+        callables += getattr(subject, "__mro__", ())  # inherited methods count
         waiting += [value for value in callables if value.__module__ == "__main__"]
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 
 def _text(subject: Any) -> str | None:
-    """The text that defines a function or a class, without what stands around it; lambdas on a line count together."""
+    """The source of a function or a class alone; lambdas on one line count together."""
     with suppress(OSError, TypeError, SyntaxError):
         if not isinstance(subject, FunctionType):
             return inspect.getsource(subject)
@@ -320,7 +320,7 @@ def _text(subject: Any) -> str | None:
 
 
 def _uses(subject: Any) -> Iterator[tuple[str, Any]]:
-    """What a function, or the methods of a class, name of the program around them."""
+    """Global names used by a function or the methods of a class."""
     members = [subject] if isinstance(subject, FunctionType) else vars(subject).values()
     for function in (getattr(member, "__func__", member) for member in members):
         if isinstance(function, FunctionType):
@@ -330,7 +330,7 @@ def _uses(subject: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _closure(function: FunctionType) -> Iterator[Any]:
-    """What a function took from where it was made."""
+    """Variables in the closure of a function."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -372,11 +372,11 @@ def _fingerprint(value: Any) -> tuple[str, Iterable[Any]]:
 
 
 class _Walk:
-    """Goes through an object and all that it contains."""
+    """Computes the digest of an object and everything in it."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
-        self.hidden = False  # whether something says nothing of its content that is the same in the next session
+        self.hidden = False  # whether some content has no reproducible digest
         self.definitions: dict[Any, None] = {}
         self._depths: dict[int, int] = {}  # how deep the objects lie that the present one is in
 
@@ -398,10 +398,10 @@ class _Walk:
             del self._depths[id(value)]
 
     def _parts(self, value: Any) -> Sequence[Any] | None:
-        """What an object contains; None when it says nothing that is the same in the next session."""
+        """Content of an object; None if it is not reproducible in the next session."""
         kind = type(value)
         if kind in (list, tuple):
-            return [repr(value)] if {*map(type, value)} <= SIMPLE else list(value)  # the usual case, quickly
+            return [repr(value)] if {*map(type, value)} <= SIMPLE else list(value)  # fast path for the usual case
         if kind is dict:
             return [part for item in value.items() for part in item]
         if kind in (set, frozenset):
@@ -419,13 +419,13 @@ class _Walk:
             return [str(value.dtype), str(value.shape), value.tobytes()]
         if isinstance(value, types.MethodType):
             return [value.__self__, value.__func__]
-        if hasattr(value, "__next__"):  # it is another one after each use
+        if hasattr(value, "__next__"):  # it changes with each use
             return None
         if not isinstance(value, functools.partial):
             self.definitions[kind] = None
         try:
-            reduced = value.__reduce_ex__(4)  # what it says of itself to be copied
-        except Exception:  # what an object does when its content is read is its own affair
+            reduced = value.__reduce_ex__(4)  # its description for copying
+        except Exception:  # reading an object may raise any error
             return None
         return [list(part) if hasattr(part, "__next__") else part for part in reduced if part is not None]
 
@@ -439,7 +439,7 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class CodeChange:
-    """An algorithm whose code is not that of its recorded runs: which files differ, and how many runs there are."""
+    """Algorithm with changed code: the changed files, and the number of its recorded runs."""
 
     algorithm: str
     files: tuple[str, ...]
@@ -461,7 +461,7 @@ def file_list(files: Sequence[str]) -> str:
 def code_changes(
     recorded: Iterable[Code], now: Mapping[str, Mapping[str, str]], runs: Mapping[str, int]
 ) -> tuple[CodeChange, ...]:
-    """Return the algorithms with recorded `runs` whose code is none of those that count; what is unknown is no change.
+    """Return the algorithms with recorded `runs` and changed code; unknown code does not count as changed.
 
     >>> known = [Code("mine", {"solvers.py": "e3b0"}), Code("other", {"./solve": "a5f1"})]
     >>> changes = code_changes(known, {"mine": {"solvers.py": "9c1d"}, "other": {"./solve": "a5f1"}}, {"mine": 120})
@@ -499,7 +499,7 @@ def with_objects(files: Mapping[str, str], objects: Mapping[str, str]) -> Files:
 
 
 def _changed_objects(before: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Instances that are in no session what they are now; an instance that came later says nothing of those before."""
+    """Instances changed since all recorded sessions; instances added later do not count."""
     changed = []
     for name, digest in now.items():
         digests = {files[name] for files in before if name.startswith(OBJECT) and files.get(name)}
@@ -509,7 +509,7 @@ def _changed_objects(before: Sequence[Mapping[str, str]], now: Mapping[str, str]
 
 
 def differing(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the files that are not what they were. One that is read only now, or no longer, depends on another one.
+    """Return the changed files. A file added or removed implies a change in another file.
 
     A code that is not known may be any.
 
@@ -526,7 +526,7 @@ def differing(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, .
 
 
 def question(changes: Sequence[CodeChange]) -> str:
-    """Ask what shall become of the runs that were made with other code."""
+    """Return the error that asks for the treatment of runs made with other code."""
     these = "these runs" if sum(change.runs for change in changes) > 1 else "this run"
     return (
         f"{'; '.join(map(str, changes))}; choose {parameter('same', True)} if the change does not matter,"
@@ -545,7 +545,7 @@ def declared_same(codes: Iterable[Code], algorithm: str) -> tuple[str, ...]:
 def codes_in_force(
     recorded: Sequence[Code], now: Mapping[str, Mapping[str, str]], rerun: Iterable[str] = ()
 ) -> tuple[Code, ...]:
-    """Return the code of all runs as it counts from now on: the present one always does.
+    """Return the code versions that count from now on; the present one always counts.
 
     The earlier code of algorithms whose runs are made again counts no longer.
     """
@@ -560,7 +560,7 @@ def codes_in_force(
 
 
 def joined_codes(files: Mapping[str, Sequence[Code]], *, same: bool = False) -> tuple[Code, ...]:
-    """Return the code of all files, given by their names; code that one of them has superseded is so in the whole.
+    """Return the code of all files, by their names; code superseded in one file is superseded in the whole.
 
     PlanMismatch when runs of an algorithm that count were made with different code, unless it is declared the `same`.
     """
@@ -574,7 +574,7 @@ def joined_codes(files: Mapping[str, Sequence[Code]], *, same: bool = False) -> 
 
 
 def counting(codes: Iterable[Code], digests: Mapping[tuple[int, str], str]) -> Callable[[int, str], bool]:
-    """Return what says whether the runs of a session and an algorithm count.
+    """Return the function that tells whether the runs of a session and an algorithm count.
 
     >>> counts = counting([Code("a", None, counts=False)], {(2, "a"): "e3b0"})
     >>> counts(1, "a"), counts(2, "a"), counts(1, "b")

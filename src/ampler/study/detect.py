@@ -1,4 +1,4 @@
-"""The study rule that finds its own size: a pilot, one decision over instances and runs, and the rest. Pure.
+"""The study rule with an internal pilot: a pilot, one decision on instances and runs, and the main part. Pure.
 
 First the pilot: the first instances, a few runs of each algorithm. Then one decision: comparisons that are clear leave,
 and the others get their number of instances and runs. Then the end. The decision sees only the first `start` runs of
@@ -43,7 +43,7 @@ from ampler.stats.summaries import Mean, Rate, summary_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detect:
-    """Find a difference of `detect`, in its own units, with the power of the question.
+    """Detect a difference of `detect`, in its own unit, with the power of the question.
 
     The first `pilot` instances get `start` runs of each algorithm. From what they show it is decided, once, how many of
     the plan's instances are used and how many runs each algorithm gets on them. The other fields say how the pilot is
@@ -54,23 +54,23 @@ class Detect:
     pilot: int = 20  # instances
     start: int = 5  # runs of each algorithm
     instance_cost: float = 0.0
-    least: int | None = None  # new instances after the pilot; by default, none, or what a growth test needs
+    least: int | None = None  # new instances after the pilot; default: none, or as a growth test requires
     share: float = 0.1
-    slack: float | None = None  # by default, what usual_slack says
+    slack: float | None = None  # default: usual_slack
     floor: float = 0.15
     plausible: float = 0.9
-    caution: float | None = None  # by default, what usual_caution says
+    caution: float | None = None  # default: usual_caution
     early: int | None = None  # of the pilot's instances, that may decide alone; by default, none, or as growth needs
-    stretch: float = 0.0  # where too few instances are there, runs are all that can be bought: as exact as is useful
+    stretch: float = 0.0  # if instances are scarce, more runs are the only remedy: up to the useful precision
     # None: "t", or as it was begun
     final_test: FinalTest | None = field(default=None, metadata={DEFAULT_BEFORE_FIELD: "growth"})
 
     def __post_init__(self) -> None:
         for name, value in zip(("pilot", "start"), planning.checked_pilot(self.pilot, self.start), strict=True):
-            object.__setattr__(self, name, value)  # whole numbers may be said as 20.0
+            object.__setattr__(self, name, value)  # accept 20.0 for 20
 
     def check(self, plan: Plan, /) -> None:
-        """Raise InvalidPlan if a plan asks for what this rule cannot do."""
+        """Raise InvalidPlan if this rule does not support the plan."""
         question = plan.question
         if question.effect is not None:
             raise InvalidPlan("effect and detect both specify the smallest difference of interest; omit effect")
@@ -95,7 +95,7 @@ class Detect:
         check_detectable(self.goal(plan).detect, question.difference)
 
     def goal(self, plan: Plan) -> planning.DetectGoal:
-        """Return what is requested of this plan."""
+        """Return the goal of the pilot for this plan."""
         level = {"equivalence_level": plan.analysis.get("equivalence_level", "own")}
         settings = Settings(**question_settings(plan.question) | level)
         own = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -119,7 +119,7 @@ class Detect:
         )
 
     def resolved(self, plan: Plan) -> Detect:
-        """Return the rule with no setting left open."""
+        """Return the rule with every default filled in."""
         goal = self.goal(plan)
         derived = {"least": goal.least, "slack": goal.slack, "caution": goal.caution, "early": goal.early or 0}
         return replace(self, **derived, final_test=goal.final_test)  # type: ignore[arg-type]
@@ -221,7 +221,7 @@ class Detect:
         return float(2.0 ** math.floor(log2(self.detect)))
 
     def _report(self, plan: Plan, pilot: FinishedGroup) -> planning.PilotReport:
-        """What the pilot says; simple differences are counted in a unit of their own, so that squares are doubles."""
+        """Results of the pilot; simple differences are scaled, so that squares stay within the doubles."""
         unit = self._unit(plan, pilot.runs)
         goal = self.goal(plan).times(1 / unit)
         names = tuple(algorithm.name for algorithm in plan.algorithms)
@@ -274,7 +274,7 @@ def pilot_report(
     names: tuple[str, ...],
     counts: Floats,
 ) -> planning.PilotReport:
-    """Return what the pilot showed on these instances and what was decided, with what the plan will detect.
+    """Return the report of the pilot: its results, the decision, and the detectable difference.
 
     `noise` is the squared error of each comparison by its runs.
     """
@@ -298,7 +298,7 @@ def pilot_report(
             "least_power": planning.least_power(planned_for, expected, plan.instances),
             "se": plan.se,
             "detectable": nan if plan.enough else planning.detectable_difference(planned_for, expected, plan.instances),
-            "total": sum(  # those who stay on every instance, the others on the pilot's
+            "total": sum(  # continuing algorithms on every instance, the others on the pilot's
                 plan.instances * runs if runs else int(len(theta) * first)
                 for runs, first in zip(plan.runs, counts, strict=True)
             ),
@@ -333,18 +333,18 @@ def _row(values: Floats) -> tuple[float, ...]:
     return tuple(values.tolist())
 
 
-FEWEST = 3  # instances of the pilot for every comparison: with fewer there is no variance worth the name
+FEWEST = 3  # minimum number of pilot instances for a variance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PilotDecision:
-    """What the pilot decided."""
+    """Decision of the pilot."""
 
     test: GrowthTest  # the ordinary t-tests of the pilot
-    clear: Bools  # comparisons decided by them
+    clear: Bools  # comparisons significant by them
     figures: planning.PilotFigures | None  # of those that continue
     plan: planning.MainPlan | None  # None if nothing continues
-    goal: planning.DetectGoal  # what was planned for
+    goal: planning.DetectGoal  # goal of the plan
 
 
 def decide_after_pilot(
@@ -376,7 +376,7 @@ def decide_after_pilot(
         return PilotDecision(test, clear, None, None, goal)
     runs = common_runs(contrasts, theta, variances, ~clear, shared)
     playing = np.ones(contrasts.size, dtype=np.bool_)
-    if contrasts.difference != "percent" or contrasts.reference is not None:  # else one grand mean serves all
+    if contrasts.difference != "percent" or contrasts.reference is not None:  # else there is one grand mean for all
         playing = np.isin(np.arange(contrasts.size), (contrasts.first[~clear], contrasts.second[~clear]))
     if contrasts.reference is None:
         goal = replace(goal, together=planning.differing_together(int(playing.sum()), int((~clear).sum())))
@@ -413,7 +413,7 @@ def cell_statistics(
         block = np.array(cells) / unit  # means of equally many runs all at once
         theta, variances = block.mean(axis=1), block.var(axis=1, ddof=1)
     else:
-        own, later = (1.0, unit) if isinstance(summary, Rate) else (unit, 1.0)  # a yes is 1, whatever the unit
+        own, later = (1.0, unit) if isinstance(summary, Rate) else (unit, 1.0)  # successes are 1 in any unit
         for cell, values in enumerate(cells):
             exact = deterministic[cell % shape[1]]
             if len(values) >= (1 if exact else 2):
@@ -429,7 +429,7 @@ def cell_statistics(
     if contrasts is None or not contrasts.corrects(unbiased=summary.unbiased):
         return theta, variances
     counts = np.array([len(values) for values in cells]).reshape(shape)
-    shared = None  # what the statistics have in common with what they are divided by
+    shared = None  # covariances of the statistics with their denominators
     if plan.seeds == "shared" and isinstance(summary, Mean) and contrasts.difference == "percent":
         covariances = np.array([mean_covariances(table) for table in _shared_tables(runs, plan, unit)])
         base = contrasts.reference

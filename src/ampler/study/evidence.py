@@ -1,4 +1,4 @@
-"""What a results file says in addition to its runs: settings, groups of instances, what to know, how it was run."""
+"""Further content of a results file: settings, groups of instances, warnings, origin of the runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MEASURED_OTHERWISE = ("difference", "better", "margin", "floor", "shift", "se", 
 
 @dataclass(frozen=True, slots=True)
 class StudyOrigin:
-    """How the runs of a study came about: the last plan, the date of the first one, and the last environment.
+    """Origin of the runs of a study: the last plan, the date of the first one, and the last environment.
 
     `first` is the plan under which the first runs were made. `course` and `looks` are what values decided, whatever is
     made of it.
@@ -62,7 +62,7 @@ def evidence_of_study(source: Any) -> Results:
 
 
 def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
-    """Return what a results file says of how its runs were made; None when it holds no plan yet."""
+    """Return the origin of the runs of a results file; None without a plan."""
     with read_store(path) as store:
         plans, sessions = store.plans(), store.sessions()
         if not plans:
@@ -70,7 +70,7 @@ def origin_of_study(path: str | PathLike[str]) -> StudyOrigin | None:
         first = family_indexes(plans)[0]
         plans, decisions, begun = plans[: first + 1], store.decisions(first), store.begun_under()
     environment = dict(sessions[-1].environment) if sessions else {}
-    environment.pop("check", None)  # that nothing but a look was had then is nothing of the machine
+    environment.pop("check", None)  # the status of a check is no property of the machine
     return StudyOrigin(
         plans[-1],
         plans[0].created,
@@ -117,14 +117,14 @@ def _of_family(store: Store, plans: Sequence[PlanRecord]) -> Results:
         raise InvalidData("no instance of the study is finished yet; run it further, then analyse it")
     has_ended = any(isinstance(record.decision, EndStudy) for record in decisions)
     interim = interim_plan_of(plan, decisions)
-    missing = ""  # what the recorded plan asks for and is not there
+    missing = ""  # missing parts of the recorded plan
     if interim is None and finished < planned:
         missing = f"{finished} of {planned} planned instances are there"
     elif interim is None and plan.part:
         missing = f"these are the instances of part {plan.part} only"
     elif interim is None and plan.study_rule and not has_ended:
         missing = "its values decide how it continues"
-    features: dict[str, dict[str, object]] = {}  # by feature, the plan has them by instance
+    features: dict[str, dict[str, object]] = {}  # by feature; in the plan by instance
     for instance, values in plan.features.items():
         for name, value in values.items():
             features.setdefault(name, {})[instance] = value
@@ -159,7 +159,7 @@ def _of_family(store: Store, plans: Sequence[PlanRecord]) -> Results:
         _time_limit(plan),
         plan.rule.get("rule") == Fixed.__name__,
         measure_of(plan),
-        {  # a feature whose labels are not sizes puts instances into groups
+        {  # features with non-numerical labels group the instances
             name: labels
             for name, labels in features.items()
             if labels.keys() >= set(plan.instances)
@@ -187,7 +187,7 @@ def _measured(
         missing = int((results.runs.ok & ~runs.ok).sum())
         if item.role == "descriptive":
             if len(set(runs.algorithm[runs.ok].tolist())) < len(runs.algorithms):
-                continue  # nothing to show, such as the memory of small programs
+                continue  # no values, such as the memory of small programs
         elif missing and item.penalty is None and isinstance(plan.policy, StopStudy):
             raise InvalidData(f"{count(missing, 'run')} gave no measure {item.name!r}; set its penalty, or omit it")
         own = {name: value for name, value in results.settings.items() if name not in MEASURED_OTHERWISE}
@@ -211,7 +211,7 @@ def _time_limit(plan: PlanRecord) -> float | None:
 
 
 def measure_of(plan: PlanRecord) -> str:
-    """Return what the algorithms of a study give, by the name under which it is read."""
+    """Return the name of the values of a study."""
     times = {"seconds": "wall-clock time in seconds", "cpu-seconds": "processor time in seconds"}
     texts = {str(fields.get("value", "")) for fields in plan.fingerprint.algorithms.values()}
     text = texts.pop() if len(texts) == 1 else ""
@@ -219,7 +219,7 @@ def measure_of(plan: PlanRecord) -> str:
 
 
 def pilot_report_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> PilotReport | None:
-    """Return how the values of a study decided on its size; None if they did not, or it is not at its end."""
+    """Return the report of the internal pilot; None without one, or before the end."""
     has_ended = any(isinstance(record.decision, EndStudy) for record in decisions)
     if plan.study_rule.get("rule") != Detect.__name__ or not has_ended or plan.question.cluster is not None:
         return None  # by clusters, the test is the ordinary one at its full level
@@ -233,7 +233,7 @@ def pilot_report_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> 
 
 
 def interim_plan_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> InterimPlan | None:
-    """Return the looks that were declared, with those that are over; None for a study without looks."""
+    """Return the declared interim analyses with the completed ones; None for a study without them."""
     if plan.study_rule.get("rule") != Looking.__name__:
         return None
     over = max((record.number for record in decisions), default=0)
@@ -249,7 +249,7 @@ def interim_plan_of(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> 
 
 
 def _contradictions(plan: PlanRecord, store: Store) -> Iterator[AnalysisWarning]:
-    """Instances on which algorithms gave answers that exclude each other, where answers were looked for."""
+    """Instances with contradictory answers, if answers are read."""
     if not any(identity.get("answer") for identity in plan.fingerprint.algorithms.values()):
         return
     answers: dict[str, dict[tuple[str, str], None]] = {}  # each once
@@ -268,7 +268,7 @@ def _contradictions(plan: PlanRecord, store: Store) -> Iterator[AnalysisWarning]
 
 
 def _changed_code(plan: PlanRecord, store: Store) -> Iterator[AnalysisWarning]:
-    """Code that was changed between runs that all count: the user has declared it the same."""
+    """Code changed between counting runs, which the user has declared equivalent."""
     codes = store.codes() if hasattr(store, "codes") else ()
     changed = {name: declared_same(codes, name) for name in plan.algorithms}
     names = [f"{name} ({file_list(files)})" for name, files in changed.items() if files]
@@ -282,7 +282,7 @@ def _changed_code(plan: PlanRecord, store: Store) -> Iterator[AnalysisWarning]:
 
 
 def _changed_plan(plans: tuple[PlanRecord, ...]) -> Iterator[AnalysisWarning]:
-    """Return the comparisons that were chosen after first results."""
+    """Return the comparisons that were chosen after the first results."""
     first, last = plans[0], plans[-1]
     changes = [f"algorithm {name} was added" for name in last.algorithms if name not in first.algorithms]
     changes += [f"{name} was changed" for name in changed_fields(first.question, last.question)]

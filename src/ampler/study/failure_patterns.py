@@ -1,4 +1,4 @@
-"""Runs that fail: what they say most often, and an algorithm none of whose runs comes to an end of its own. Pure."""
+"""Failed runs: their most frequent message, and algorithms whose runs always fail. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ampler.core.failures import kind_of
 from ampler.core.runs import Observation, Tally
 from ampler.core.text import parameter
 
-ENOUGH = 10  # failed runs of an algorithm, without any other, that are no accident
-PLACES = 2  # instances on which they must have failed: one instance alone may be beyond an algorithm
-LAST_WORDS = "; its error output ends with "  # differs from run to run where the reason does not
-OUT_OF_MEMORY = re.compile(r"it used .* of memory, more than ")  # in files that have no causes
+ENOUGH = 10  # number of failed runs without a success that is no accident
+PLACES = 2  # instances with failures: a single one may be too hard
+LAST_WORDS = "; its error output ends with "  # parts of messages that differ between runs
+OUT_OF_MEMORY = re.compile(r"it used .* of memory, more than ")  # for results files without causes
 
 
 class CommonFailure(NamedTuple):
-    """Why runs failed most often: the message of the first of them, and how many of all had the same reason."""
+    """Most frequent reason of failed runs: an example message, and the number of runs with it."""
 
     message: str
     times: int
@@ -30,7 +30,7 @@ class CommonFailure(NamedTuple):
 
 
 def commonest(failures: Iterable[Observation]) -> CommonFailure | None:
-    """Return the commonest reason of runs that gave no value; None when there are none.
+    """Return the most frequent reason of failed runs; None if there are none.
 
     >>> from ampler.core.runs import RunKey
     >>> seen = [Observation(RunKey("i1", "a", n), None, status="failed", message=f"it broke{LAST_WORDS}'{n}'")
@@ -46,13 +46,13 @@ def commonest(failures: Iterable[Observation]) -> CommonFailure | None:
 
 
 def reason_of(run: Observation) -> str:
-    """Return what a failed run has in common with others of the same reason, however much memory it used."""
+    """Return the key of a failure, equal for failures with the same reason."""
     is_cause_enough = run.cause and kind_of(run.status, run.cause) in ("timeout", "memout", "crash")
     return run.cause if is_cause_enough else run.message.partition(LAST_WORDS)[0]
 
 
 class AlwaysFailing:
-    """Looks out for an algorithm that fails every time for one kind of reason, as a mistake in the study does.
+    """Detects an algorithm that always fails for one reason, which indicates a mistake in the study.
 
     Runs that a limit ended say nothing either way: a solver may reach it on hard instances and, by mistake, fail on all
     that it solves. Nor do lost ones, which are tried again.
@@ -80,7 +80,7 @@ class AlwaysFailing:
                 self._failed[name].append(run)
 
     def found(self) -> str | None:
-        """Return why an algorithm is hopeless by the runs known so far, if one is."""
+        """Return the reason why an algorithm always fails so far, if one does."""
         return next(filter(None, map(self._verdict, self._failed)), None)
 
     def _verdict(self, name: str) -> str | None:
@@ -96,10 +96,10 @@ class AlwaysFailing:
 
 
 def _kind(run: Observation) -> str:
-    """The kind of cause: of exit codes any, of signals and exceptions which one."""
+    """The kind of a cause: all exit codes are one kind, each signal and exception is its own."""
     if run.cause:
         return "exit" if run.cause.startswith("exit:") else run.cause
-    # files of versions 0.1 and 0.2 have no causes: the first clause stands for it, whatever its numbers are
+    # files of versions 0.1 and 0.2 have no causes: use the first clause, without numbers
     if OUT_OF_MEMORY.match(run.message):
         return "memory"
     return re.sub(r"'[^']*'|\d+", "…", re.split(r"[;:]", run.message.partition(LAST_WORDS)[0])[0])

@@ -1,4 +1,4 @@
-"""What a study will take: the range from the first runs of its rule to its whole budget. Pure."""
+"""Expected cost of a study: from the initial runs of its rule to its whole budget. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Forecast:
     most_runs: int | None
     least_seconds: float | None
     most_seconds: float | None
-    decides: bool = False  # whether what comes after the least is decided from the values then
+    decides: bool = False  # whether the runs beyond the minimum are adaptive
     recorded: int = 0
 
     @property
@@ -42,7 +42,7 @@ class Forecast:
 
 
 def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forecast:
-    """Return what a plan will take when a run of each algorithm takes this many seconds on every instance.
+    """Return the cost of a plan, given the seconds of a run of each algorithm.
 
     >>> from ampler.core.plan import Question
     >>> from ampler.study.plan import make_plan
@@ -62,7 +62,7 @@ def forecast(plan: Plan, seconds: Mapping[str, float], *, workers: int) -> Forec
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one instance takes: the runs of each algorithm that are missing, and how many may follow if it is known."""
+    """Cost of an instance: the missing runs of each algorithm, and the possible further runs if known."""
 
     missing: Mapping[str, int]
     further: int | None
@@ -71,7 +71,7 @@ class Share:
 def summed(
     plan: Plan, shares: Sequence[Share], seconds: Mapping[str, float], *, workers: int, recorded: int = 0
 ) -> Forecast:
-    """Return what the shares of instances take together, next to runs that are `recorded`."""
+    """Return the total cost of instances, in addition to the `recorded` runs."""
     missing: Counter[str] = Counter()
     for share in shares:
         missing.update(share.missing)
@@ -89,10 +89,10 @@ def summed(
 
 
 def instance_budget(plan: Plan) -> int | None:
-    """Return how many runs an instance may take; 0 when its first runs are all, None when nobody knows."""
+    """Return the maximum further runs of an instance; 0 if there are only initial runs, None if unknown."""
     first, rule = decided(plan, ()), plan.rule
     if isinstance(first, EndStudy) or first.runs is not None:
-        return 0 if _is_last(first) else None  # a decision over instances says what follows
+        return 0 if _is_last(first) else None  # a study rule decides the rest
     if isinstance(rule, Fixed) or all(algorithm.deterministic for algorithm in plan.algorithms):
         return 0
     if isinstance(rule, Accuracy):

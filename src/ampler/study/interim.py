@@ -1,4 +1,4 @@
-"""The study rule with interim analyses: after each, what is decided stops, with the error rate kept. Pure.
+"""The study rule with interim analyses, at which decided comparisons stop with a controlled error rate. Pure.
 
 It decides by the very differences that the analysis of the study tests, and by the same replay of the analyses.
 """
@@ -24,7 +24,7 @@ from ampler.study.run_inputs import in_order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looking:
-    """Look at the results after these shares of the instances, and stop what is decided.
+    """Analyse the results after these shares of the instances, and stop decided comparisons.
 
     `looks` are the shares, rising to 1, or their number. `spending` says how much of alpha each look may use up, and
     `equivalence` is the chance, for each comparison, of calling a difference as large as the effect irrelevant.
@@ -45,10 +45,10 @@ class Looking:
         return checked_shares(self.looks)
 
     def check(self, plan: Plan, /) -> None:
-        """Raise InvalidPlan if a plan asks for what looks cannot do."""
+        """Raise InvalidPlan if interim analyses do not support the plan."""
         check_question(plan.question, len(plan.algorithms))
         if plan.instances != in_order(plan.seed, (*plan.instances, *plan.untouched))[: len(plan.instances)]:
-            raise InvalidPlan(  # a sorted order makes early looks special
+            raise InvalidPlan(  # in a sorted order, early analyses are not representative
                 "interim analyses need the instances in the random order of the seed, got a manual order;"
                 " omit the order (another seed gives another one)"
             )
@@ -67,7 +67,7 @@ class Looking:
         continued: Sequence[Continue],
         decisions: Sequence[Continue | EndStudy] = (),
     ) -> InterimPlan:
-        """Return what is declared for this many instances, and who was run on which: what was `asked` look by look.
+        """Return the declared analyses for this many instances, and the algorithms `asked` at each.
 
         `decisions` are those on record, the first one before the first look.
         """
@@ -101,7 +101,7 @@ class Looking:
         reason = interim_status_sentence(analyses, [name for name in names if name not in needed])
         note = skewed_note(analyses, plan.question.difference, len(finished))
         notes = () if note is None else (note,)
-        details = {  # no numbers that another machine might round otherwise
+        details = {  # no numbers whose rounding depends on the machine
             "look": analyses.course.done,
             "of": len(analyses.course.looks),
             "instances": analyses.course.looks[analyses.course.done - 1],
@@ -129,7 +129,7 @@ class Looking:
 
 
 def looking(looks: int | Sequence[float] | None) -> Looking | None:
-    """Return the rule for these looks; None where there is one look or none, at all instances: a study as ever."""
+    """Return the rule for these looks; None for a single analysis at the end."""
     if looks is None:
         return None
     rule = Looking(looks=looks)
@@ -162,7 +162,7 @@ SHOWN = 3
 
 
 def check_looks(looks: InterimPlan, planned: Settings, settings: Settings) -> None:
-    """Raise InvalidData unless a look is over and everything that its decisions rest on is asked as it was planned."""
+    """Raise InvalidData before the first interim analysis, or if its settings differ from the plan."""
     if not looks.done:
         raise InvalidData(
             f"the first interim analysis of this study is after {looks.looks[0]} instances, which are not"
@@ -176,7 +176,7 @@ def check_looks(looks: InterimPlan, planned: Settings, settings: Settings) -> No
 
 
 def without_looks(looks: InterimPlan) -> AnalysisWarning:
-    """Return what stands above an analysis that was asked to forget the looks."""
+    """Return the heading of an analysis that ignores the interim analyses."""
     when = listed([str(look) for look in looks.looks], len(looks.looks))
     return AnalysisWarning(
         "looked",

@@ -55,7 +55,7 @@ Count = Literal["needed", "all"] | int
 Named = TypeVar("Named", bound=Command | Function | Instance)
 
 TIMES = {"seconds": Reading("seconds"), "cpu-seconds": Reading("cpu-seconds")}
-LONGEST_NAME = 1000  # characters; a longer one is a file read by mistake
+LONGEST_NAME = 1000  # maximum length of a name
 
 
 def make_plan(
@@ -92,7 +92,7 @@ def make_plan(
     if isinstance(rule, Accuracy):
         reference = composed(rule.reference)
         costs = None if rule.costs is None else {composed(name): cost for name, cost in rule.costs.items()}
-        by_means = seeds if question.statistic == "mean" else "own"  # other statistics are not compared run by run
+        by_means = seeds if question.statistic == "mean" else "own"  # runs are paired for the mean only
         rule = replace(rule, reference=reference, costs=costs, seeds=by_means)
     _check_question(question, compared)
     _check_algorithms(compared, available)
@@ -121,7 +121,7 @@ def make_plan(
             check_question(question, len(compared))
         needed = _designed(required_instances, question, len(compared), power=question.power, looks=looks).instances
     used = ordered if single else ordered[: _number_used(count, needed, len(ordered))]
-    with suppress(InvalidDesign):  # so few that a Wilcoxon or sign test has no power to speak of
+    with suppress(InvalidDesign):  # few instances, with little power for Wilcoxon's or the sign test
         if needed is not None:
             reached = _designed(achieved_power, question, len(compared), instances=len(used), looks=looks).power
     implied = isinstance(policy, Par) and policy.cutoff is None
@@ -151,7 +151,7 @@ def make_plan(
 
 
 def _implied_better(algorithms: Sequence[Algorithm]) -> Better:
-    """What is better of a value that is a time, or a measure with a known direction; None for any other."""
+    """Better direction of times and of measures with a known direction; None for others."""
     implied: set[Better | None] = set()
     for reading in (algorithm.reading for algorithm in algorithms):
         measure = reading.what.rpartition(".")[2] if reading.kind == "json" else ""
@@ -173,15 +173,15 @@ def begun_first(plan: Plan, begun: Collection[str]) -> Plan:
     if plan.part or isinstance(plan.study_rule, Looking):
         return plan
     everything = in_order(plan.seed, (*plan.instances, *plan.untouched), plan.question.cluster)
-    ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # a stable sort
+    ordered = sorted(everything, key=lambda instance: instance.name not in begun)  # sorted is stable
     used = len(plan.instances)
     if {instance.name for instance in ordered[:used]} == {instance.name for instance in plan.instances}:
-        return plan  # another order alone would make it another plan
+        return plan  # a new order alone would change the plan
     return replace(plan, instances=tuple(ordered[:used]), untouched=tuple(ordered[used:]))
 
 
 def part_of(plan: Plan, part: int, parts: int) -> Plan:
-    """Return the share of one job among several: each instance belongs to exactly one part, by its place.
+    """Return the part of one job among several: each instance belongs to exactly one part.
 
     The place is that in the order of blake2b, so parts differ by one instance at most and do not depend on the order of
     files. Which instances are used is decided for the whole first. Decisions are taken per instance, so the parts
@@ -221,7 +221,7 @@ def as_algorithm(name: str, algorithm: Callable[..., Any] | Algorithm) -> Algori
     try:
         inspect.signature(algorithm).bind(None, 0)
     except ValueError:
-        pass  # a function of C need not have a signature
+        pass  # functions written in C may lack a signature
     except TypeError:
         must = "must be a function of an instance and a seed"
         raise InvalidPlan(f"algorithm {name!r} {must}, got {algorithm!r}") from None
@@ -234,7 +234,7 @@ def as_algorithm(name: str, algorithm: Callable[..., Any] | Algorithm) -> Algori
 
 
 def run_costs(algorithms: Iterable[Algorithm]) -> dict[str, float] | None:
-    """Return what a run of each algorithm costs, for a rule; None when all cost 1, as a rule takes them to."""
+    """Return the cost of a run of each algorithm, for a rule; None if all cost 1, the default."""
     costs = {algorithm.name: algorithm.cost for algorithm in algorithms}
     return costs if set(costs.values()) != {1.0} else None
 
@@ -264,7 +264,7 @@ _DECLARED: dict[str, Any] = {  # fields of algorithms and instances
 
 
 def _distinct(what: str, items: Sequence[Named]) -> tuple[Named, ...]:
-    """Strip the names, and insist that they differ by more than case."""
+    """Strip the names, and check that they differ by more than case."""
     for item in items:
         for name in _DECLARED.keys() & item.__dataclass_fields__.keys():
             if not isinstance(getattr(item, name), _DECLARED[name]):
@@ -285,7 +285,7 @@ def _distinct(what: str, items: Sequence[Named]) -> tuple[Named, ...]:
 def _clean(what: str, name: Any) -> str:
     if not isinstance(name, str):
         raise InvalidPlan(f"the name of an {what} must be a text, got {name!r}")
-    clean = composed(name.strip())  # one file name has several spellings; a seed needs one
+    clean = composed(name.strip())  # the seed needs a unique spelling
     if not 1 <= len(clean) <= LONGEST_NAME or {"Cc", "Cs"} & set(map(unicodedata.category, clean)):
         least = f"1 to {LONGEST_NAME} printable characters"
         raise InvalidPlan(f"the name of an {what} must be {least}, got {name[:80]!r}; rename it")
@@ -309,7 +309,7 @@ def _check_question(question: Question, algorithms: Sequence[Algorithm]) -> None
 def _check_clusters(
     question: Question, instances: Sequence[Instance], count: Count, study_rule: StudyRule | None
 ) -> None:
-    """Insist that each instance has its cluster, and that the plan does not count instances as independent."""
+    """Check that each instance has a cluster, and that the plan does not treat instances as independent."""
     name = question.cluster
     if name is None:
         return
@@ -402,7 +402,7 @@ def _check_inference(question: Question, rule: Callable[[Any], Decision], study_
 def _check_measures(
     question: Question, algorithms: Sequence[Algorithm], policy: FailurePolicy, study_rule: StudyRule | None
 ) -> None:
-    """Refuse what several measures do not go with, and measures that no algorithm can give."""
+    """Refuse settings that do not fit several measures, and measures that no algorithm reports."""
     if question.measures is None:
         return
     if len(question.measures) < 2:
@@ -433,7 +433,7 @@ def _check_measures(
 def _check_rule(
     rule: Callable[[Any], Decision], question: Question, algorithms: Sequence[Algorithm], policy: FailurePolicy
 ) -> None:
-    """A rule that compares must compare what the question asks; one that can check itself does so now, not later."""
+    """Check that the rule fits the question and the algorithms."""
     for field in ("difference", "reference", "statistic"):
         required, ruled = getattr(question, field), getattr(rule, field, None)
         if isinstance(ruled, str) and ruled != required:
@@ -477,7 +477,7 @@ def _number_used(count: Count, needed: int | None, available: int) -> int:
 
 
 def _warnings(plan: Plan, *, implied_cutoff: bool = False) -> Iterator[str]:
-    """What speaks against a plan; InvalidPlan if there is one instance and the test needs several."""
+    """Warnings about a plan; InvalidPlan if the test needs several instances and there is one."""
     question, used = plan.question, len(plan.instances)
     if plan.needed is not None and used < plan.needed:
         power = "too few for any" if plan.power is None else f"{question.target} power {plan.power:.2f}"
@@ -504,7 +504,7 @@ def _warnings(plan: Plan, *, implied_cutoff: bool = False) -> Iterator[str]:
     if isinstance(plan.policy, Par) and plan.policy.cutoff is not None:
         yield from _par_warnings(plan, plan.policy.cutoff, implied=implied_cutoff)
     if penalises and isinstance(plan.rule, Accuracy) and plan.rule.statistic == "mean":
-        yield (  # rare and large values are missed by a rule that stops where values look alike
+        yield (  # an adaptive rule may stop before rare large values occur
             "failed runs count as a penalty, and results decide when runs stop: an algorithm with rare failures seems"
             " exact until its first failure, and better than it is; run every algorithm"
             ' equally often (allocation = "fixed" and runs = 30 under [rule], FixedSize(runs=30) in Python)'

@@ -1,4 +1,4 @@
-"""What a results file keeps of a plan: what gives runs their values, and a value for every setting. Pure.
+"""The record of a plan in a results file: the inputs of the runs, and a value for every setting. Pure.
 
 Two plans may share a results file when no name they have in common changed its fingerprint. Decisions (se, budget,
 guard, more algorithms, more instances) are no part of it: they are replayed.
@@ -27,7 +27,7 @@ from ampler.study.detect import Detect
 from ampler.study.interim import Looking
 from ampler.study.run_inputs import commands_around
 
-POWER_DIGITS = 9  # that make a plan another one
+POWER_DIGITS = 9  # versions whose change makes a new plan
 STORED_DIFFERENCE = {"ratio": "log-ratio"}  # results files keep the word of version 0.1, so that equal plans are equal
 
 
@@ -47,7 +47,7 @@ def identity(algorithm: Algorithm) -> dict[str, Any]:
     The folder is left out (a study may be moved), and so are cost and limits.
     """
     what: dict[str, Any] = {}
-    unusual: dict[str, Any] = {}  # what is usual is not said, so that files of earlier days are equal
+    unusual: dict[str, Any] = {}  # defaults are omitted, as in earlier files
     if isinstance(algorithm, Function):
         what = {"python": algorithm.origin}
     else:
@@ -62,7 +62,7 @@ def identity(algorithm: Algorithm) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A field that differs between what is recorded and what is planned."""
+    """A field with different recorded and planned values."""
 
     what: str
     field: str
@@ -141,14 +141,14 @@ def to_json(plan_record: PlanRecord) -> str:
         if not data[name]:
             del data[name]
     for limits in (data["limits"], *data.get("own_limits", {}).values()):
-        if limits["cpu_timeout"] is None:  # it came later
+        if limits["cpu_timeout"] is None:  # added later
             del limits["cpu_timeout"]
     data["policy"] = policy_data(plan_record.policy)
     return canonical(data)
 
 
 def undated(plan_record: PlanRecord) -> str:
-    """Return a record as text, such that equal plans are equal texts, without its date, its warnings and what was open.
+    """Return a canonical text of a record, without its date, its warnings and the open settings.
 
     The power is worked out whenever a plan is made: another release of a library may round its last digit otherwise.
     """
@@ -158,7 +158,7 @@ def undated(plan_record: PlanRecord) -> str:
 
 
 def from_json(text: str) -> PlanRecord:
-    """Read a record from JSON; to_json's other half."""
+    """Read a record from JSON; the inverse of `to_json`."""
     data = with_defaults(json.loads(text))
     values = {
         "question": Question(**data["question"]),
@@ -195,7 +195,7 @@ RULES: dict[str, Any] = {rule.__name__: rule for rule in (Accuracy, Fixed, Detec
 # of an analysis, and not of a Question
 ANALYSIS = ("estimate", "weights", "guard", "guard_edition", "signed_ranks", "equivalence_level")
 
-# What results files of versions 0.1 and 0.2 leave out or have as null. These values are never changed.
+# Settings that results files of versions 0.1 and 0.2 omit or store as null. These values never change.
 FIRST_FORMULA: Formula = "delta"
 OLD_ANALYSIS = {"estimate": "corrected", "weights": "equal", "guard": "pairs", "guard_edition": 2}
 OLD_OPEN: Mapping[str, Mapping[str, Old]] = {
@@ -234,7 +234,7 @@ def resolved(plan: Plan) -> Plan:
 
 
 def as_begun(plan: Plan, before: PlanRecord | None = None) -> Plan:
-    """Return a plan whose open settings are those that its study was begun with, and today's defaults otherwise.
+    """Return a plan with its open settings filled in by the recorded ones, otherwise by today's defaults.
 
     So is the number of instances: it is worked out again only when something that it follows from was changed.
     InvalidPlan where a new study asks for what only earlier versions did.
@@ -257,13 +257,13 @@ def analysis_defaults() -> dict[str, Any]:
 
 
 def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a recorded plan with a value for each setting: those of its version where it says nothing."""
+    """Return the data of a recorded plan, with missing settings filled in by the defaults of its version."""
     algorithms, reference = len(data["fingerprint"]["algorithms"]), data["question"].get("reference") is not None
     parts = {part: dict(data.get(part) or {}) for part in ("rule", "study_rule")}
     described = {"question": {"rule": "Question", **data["question"]}, **parts}
     opened = data.get("open") or {part: _open_then(value) for part, value in described.items() if value}
     complete = {part: with_all_fields(value, algorithms, reference) for part, value in parts.items()}
-    ranks = "normal" if data["question"].get("test") == "wilcoxon" else "exact"  # for others it makes no difference
+    ranks = "normal" if data["question"].get("test") == "wilcoxon" else "exact"  # irrelevant for other studies
     level = "own" if data["question"].get("margin") is None else "shared"
     later = {
         "question": {"formula": FIRST_FORMULA, **data["question"]},
@@ -301,7 +301,7 @@ def as_first_written(rule: Any, algorithms: int, reference: bool) -> dict[str, A
 def _open_in(chosen: Any) -> list[str]:
     """The fields that have their default, and those whose None is worked out."""
     defaults = {field.name: field.default for field in fields(chosen) if field.init}
-    if isinstance(chosen, Question):  # None says that there is none: no reference, effect, margin or floor
+    if isinstance(chosen, Question):  # None is a value of its own: no reference, effect, margin or floor
         defaults = {name: default for name, default in defaults.items() if default is not None}
     if isinstance(chosen, Looking) and chosen.looks == Looking(looks=len(chosen.shares)).looks:
         defaults["looks"] = chosen.looks
@@ -351,7 +351,7 @@ def _with_settings(plan: Plan, before: PlanRecord) -> Plan:
     if isinstance(study_rule, Detect):
         same = all(getattr(study_rule, name) == before.study_rule.get(name) for name in ("pilot", "instance_cost"))
         families = {(len(each.algorithms), each.question.reference is None) for each in (plan, before)}
-        if not same or len(families) > 1:  # what defaults follow from
+        if not same or len(families) > 1:  # inputs of the defaults
             study_rule = replace(study_rule, **{name: getattr(plan.study_rule, name) for name in OLD_OPEN["Detect"]})
         rule = Fixed(runs=study_rule.start) if isinstance(rule, Fixed) else rule
     plan = replace(plan, question=question, rule=rule, study_rule=study_rule, open=opened)
@@ -363,7 +363,7 @@ def _begun_rule(chosen: Any, described: Described, values: dict[str, Any]) -> An
         return chosen
     if isinstance(chosen, Accuracy):
         values.pop("budget", None)  # follows from that of each algorithm
-        decisive = ("guard_edition", "formula")  # whether they were left open then or not
+        decisive = ("guard_edition", "formula")  # whether specified or not
         values |= {name: described[name] for name in decisive if getattr(chosen, name) is None}
         if chosen.budget is not None:
             values.pop("budget_each", None)
@@ -396,7 +396,7 @@ def _with_size(plan: Plan, before: PlanRecord) -> Plan:
 
 
 def _looks(study_rule: Any) -> Any:
-    """The looks of a rule over instances or of its record, on which the number of instances hangs."""
+    """The looks of a study rule or of its record, which affect the number of instances."""
     if isinstance(study_rule, Mapping):
         return study_rule.get("looks"), study_rule.get("spending")
     if isinstance(study_rule, Looking):
@@ -408,7 +408,7 @@ RULED = ("se", "guard", "guard_edition", "formula", "budget")  # the settings of
 
 
 def rule_of(plan: PlanRecord) -> Accuracy | None:
-    """Return the rule that looked at the values; None if it is another one, or compared what only its program knew."""
+    """Return the adaptive rule; None without one, or if its comparison is unknown."""
     if plan.rule.get("rule") != Accuracy.__name__:
         return None
     try:
@@ -421,7 +421,7 @@ def rule_of(plan: PlanRecord) -> Accuracy | None:
 
 
 def settings_of(plan: PlanRecord) -> dict[str, Any]:
-    """Return what the question and the rule of a plan say of its analysis, by name."""
+    """Return the analysis settings in the question and the rule of a plan, by name."""
     ruled = {name: plan.rule[name] for name in RULED if plan.rule.get(name) is not None}
     settings = {**plan.analysis, **question_settings(plan.question), **ruled}
     if not isinstance(plan.policy, StopStudy):

@@ -1,6 +1,6 @@
-"""What a run is given: the seed, and the arguments of a command with places for instance, seed and parameters. Pure.
+"""Inputs of a run: its seed, and the arguments of a command with its placeholders filled in. Pure.
 
-The order of the instances is here, too: it is as good as random and the same everywhere, as seeds are.
+Also the order of the instances: pseudo-random and reproducible, like the seeds.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _blake2b(text: str) -> bytes:
 
 @lru_cache(maxsize=10_000)
 def _quoted(name: str) -> str:
-    """A name as JSON has it; a study has far more runs than names."""
+    """A name as JSON; cached, as a study has far more runs than names."""
     return canonical(name)
 
 
@@ -122,7 +122,7 @@ def arguments(command: Command, instance: Instance, seed: int) -> tuple[str, ...
 
 
 def irace_arguments(command: Command, instance: Instance, seed: int) -> tuple[str, ...]:
-    """Return what irace gives a target runner: configuration id, instance id, seed, instance, then the parameters.
+    """Return the arguments of an irace target runner: configuration id, instance id, seed, instance, parameters.
 
     The ids are short hashes of the names: irace promises its runners alphanumeric ids that differ.
 
@@ -138,12 +138,12 @@ def irace_arguments(command: Command, instance: Instance, seed: int) -> tuple[st
 
 
 def as_text(value: Any) -> str:
-    """Write a parameter's value as a command gets it."""
+    """Write a parameter's value as a command-line argument."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def commands_around(algorithm: Algorithm) -> dict[str, Command]:
-    """Return the commands around each run of an algorithm, by what they are for; nothing is read from them.
+    """Return the commands around each run of an algorithm, by purpose; their output is ignored.
 
     >>> from ampler.core.plan import Around
     >>> solve = Command("full", ("solve", "{instance}"), around=Around(prepare=("sync",), warmup=2))
@@ -197,7 +197,7 @@ def check_command(command: Command, *, several: bool = True) -> None:
 
 
 def check_dashes(commands: Iterable[Command], instances: Iterable[Instance]) -> None:
-    """Raise InvalidPlan where an instance's name would be taken for an option."""
+    """Raise InvalidPlan if the name of an instance looks like an option."""
     dashed = next((instance for instance in instances if instance.text.startswith("-")), None)
     for command in commands if dashed else ():
         bare = [index for index, word in enumerate(command.argv) if word.startswith("{instance}")]
@@ -210,7 +210,7 @@ def check_dashes(commands: Iterable[Command], instances: Iterable[Instance]) -> 
 
 
 def filled(word: str, values: Mapping[str, str]) -> str:
-    """Return a word with its places filled, in one pass: a value that looks like a place is left alone."""
+    """Fill the placeholders of a word in one pass, so that values are not expanded again."""
     return PLACE.sub(lambda match: f"{{{match[2]}}}" if match[1] else values[match[2]], word)
 
 

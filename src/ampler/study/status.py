@@ -102,19 +102,19 @@ def _taken(plan: PlanRecord, decisions: Sequence[DecisionRecord]) -> tuple[Taken
 
 @dataclass(frozen=True, slots=True)
 class InstanceStatus:
-    """Where an instance stands, with the runs of each algorithm."""
+    """State of an instance, with the runs of each algorithm."""
 
     name: str
     state: Literal["finished", "under way", "waiting"]
-    reason: str | None  # why it is finished
-    error: float | None  # the largest standard error of interest then
+    reason: str | None  # reason for its end
+    error: float | None  # the largest standard error of interest at its end
     runs: Mapping[str, int]
     failures: int
 
 
 @dataclass(frozen=True, slots=True)
 class TakenDecision:
-    """A decision over instances: its date, what was said, warnings, and what it rests on as plain data."""
+    """A decision over instances: its date, text, warnings, and details as plain data."""
 
     taken: str
     reason: str
@@ -139,7 +139,7 @@ class StudyStatus:
     instances: tuple[InstanceStatus, ...]
     failure: CommonFailure | None = None  # why runs failed most often
     notes: tuple[str, ...] = ()  # on the machine that made the runs
-    decisions: tuple[TakenDecision, ...] = ()  # over instances, if values decide on these
+    decisions: tuple[TakenDecision, ...] = ()  # decisions over instances, if adaptive
 
     @property
     def finished(self) -> int:
@@ -168,7 +168,7 @@ RECENT_FAILURES = 400  # failed runs whose reasons are counted
 
 @dataclass(frozen=True, slots=True)
 class FailureReason:
-    """Why recent runs of an algorithm failed: the message of one of them, how many there are, and where."""
+    """Reason of recent failures of an algorithm: an example message, their number, and their instances."""
 
     algorithm: str
     status: str
@@ -179,7 +179,7 @@ class FailureReason:
 
 @dataclass(frozen=True, slots=True)
 class StudySnapshot:
-    """A study at one moment, for those who watch it.
+    """Snapshot of a study, for displays.
 
     `errors` are the largest standard errors of interest on instances, finished or under way, as far as they are known,
     and `target` is the target standard error. `times` are runs and seconds of each algorithm.
@@ -197,7 +197,7 @@ class StudySnapshot:
 
 
 def snapshot_of(store: SqliteStore) -> StudySnapshot:
-    """Return what a results file shows now; the study may be running."""
+    """Return a snapshot of a results file; the study may be running."""
     plan, decisions = planned_last(store), store.decisions()
     done, tally = store.finished(*digests_in_force(plan, decisions)), store.tally()
     status = counted_status(plan, tally, decisions, done, *requested_runs(store, earlier=True))
@@ -226,7 +226,7 @@ def _errors(store: Store, plan: PlanRecord, status: StudyStatus, done: Mapping[s
     rule = rule_of(plan)
     for instance in status.instances if rule is not None else ():
         if instance.state == "under way":
-            with suppress(AmplerError):  # values that the study's statistic cannot take: its own run reports it
+            with suppress(AmplerError):  # invalid values for the statistic are reported by the running study
                 error = current_error(rule, _samples(store, plan, instance.name))
                 errors |= {} if error is None else {instance.name: error}
     return errors
@@ -265,5 +265,5 @@ def reasons_of(failures: Iterable[Observation]) -> tuple[FailureReason, ...]:
 
 
 def _kind(run: Observation) -> tuple[str, str, str]:
-    """What failures of one reason have in common: their instances may be named in it."""
+    """The common part of messages that may name the instance."""
     return run.key.algorithm, run.status, reason_of(run).replace(run.key.instance, "…")

@@ -1,4 +1,4 @@
-"""Decisions over instances: which instances and algorithms continue, and when the study ends. Pure.
+"""Decisions over instances: the continuing instances and algorithms, and the end of the study. Pure.
 
 The rule for one instance says how many runs it needs; a study rule says which instances are run at all. It is asked
 when a group of instances that it has declared is finished, and asked again from the beginning when a study is resumed.
@@ -20,7 +20,7 @@ from ampler.core.serialization import digest, record_data
 
 @dataclass(frozen=True, slots=True)
 class AllInstances:
-    """The simplest study rule: all instances are one group, no algorithm leaves, and then the study is done."""
+    """The simplest study rule: run all algorithms on all instances as one group, then end the study."""
 
     def groups(self, plan: Plan, /) -> Sequence[Sequence[str]]:
         """Return all instances as one group; the part of a study may have none."""
@@ -39,7 +39,7 @@ def study_rule(plan: Plan) -> StudyRule:
 
 
 def decided(plan: Plan, finished: Sequence[FinishedGroup], on_record: Sequence[DecisionRecord] = ()) -> StudyDecision:
-    """Return how a study continues: as it is `on_record`, else what its rule answers when it is asked.
+    """Return the next decision of a study: the one `on_record`, otherwise that of its rule.
 
     InvalidRule when that is not what was declared. Names come in the plan's order.
     """
@@ -100,12 +100,12 @@ class Exactly:
         return Sample(missing) if missing else Stop("runs done")
 
     def predict(self, samples: Samples, /) -> Mapping[str, int]:
-        """Return the runs of each algorithm that are still to come."""
+        """Return the number of remaining runs of each algorithm."""
         total = {name: min(count, 1) if name in samples.deterministic else count for name, count in self.runs.items()}
         return {name: max(0, count - int(samples.spent[samples.position(name)])) for name, count in total.items()}
 
 
-# As it is kept
+# Recorded form
 
 
 def instance_digest(plan: PlanRecord, request: Continue) -> str:
@@ -128,7 +128,7 @@ def digests_in_force(plan: PlanRecord, decisions: Iterable[DecisionRecord]) -> t
 
 
 def instances_in_force(plan: PlanRecord, decisions: Collection[DecisionRecord]) -> tuple[str, ...]:
-    """Return the instances a study is about: all planned ones, until it is decided that no further ones come."""
+    """Return the instances of a study: all planned ones, until a decision excludes further ones."""
     taken = [record.decision for record in decisions]
     if not any(isinstance(decision, EndStudy) or decision.last for decision in taken):
         return plan.instances
@@ -137,7 +137,7 @@ def instances_in_force(plan: PlanRecord, decisions: Collection[DecisionRecord]) 
 
 
 def joined(finished: Iterable[Mapping[str, Finished]]) -> dict[str, Finished]:
-    """Return finished instances under several decisions as one: later ones add to what earlier ones requested."""
+    """Merge records of finished instances: later decisions add runs to earlier ones."""
     together: dict[str, Finished] = {}
     for done in finished:
         for name, now in done.items():
@@ -147,12 +147,12 @@ def joined(finished: Iterable[Mapping[str, Finished]]) -> dict[str, Finished]:
 
 
 def recorded(number: int, decision: StudyDecision, taken: str = "") -> DecisionRecord:
-    """Return a decision as it is kept."""
+    """Return a decision in its recorded form."""
     return DecisionRecord(number, decision, digest(to_data(decision)), taken)
 
 
 def holding(decisions: Iterable[DecisionRecord]) -> tuple[DecisionRecord, ...]:
-    """Return the decisions that hold, from all that were taken: each voids those with its number or a higher one."""
+    """Return the valid decisions: each one voids earlier ones with the same or a higher number."""
     held: list[DecisionRecord] = []
     for record in decisions:
         held[record.number :] = [record]
@@ -160,21 +160,21 @@ def holding(decisions: Iterable[DecisionRecord]) -> tuple[DecisionRecord, ...]:
 
 
 def to_data(decision: StudyDecision) -> dict[str, Any]:
-    """Return a decision as plain data; what few decisions have is left out, so that those of earlier days are equal."""
+    """Return a decision as plain data; rare fields are omitted, as in earlier versions."""
     rare = ("notes", "last")
     data = {name: value for name, value in record_data(asdict(decision)).items() if value or name not in rare}
     return {"continue" if isinstance(decision, Continue) else "end": data}
 
 
 def from_data(data: Mapping[str, Any]) -> StudyDecision:
-    """Return a decision from plain data; to_data's other half."""
+    """Return a decision from plain data; the inverse of `to_data`."""
     ((kind, fields),) = data.items()
     tuples = {name: tuple(fields[name]) for name in ("algorithms", "instances", "notes") if name in fields}
     return EndStudy(**fields | tuples) if kind == "end" else Continue(**fields | tuples)
 
 
 def _check(request: Continue, groups: Sequence[Sequence[str]], present: Collection[str], number: int) -> None:
-    """A decision keeps to the groups that were declared, and to algorithms that have not left."""
+    """Check that a decision uses declared groups and remaining algorithms only."""
     instances, algorithms, runs, last = request.instances, request.algorithms, request.runs, number + 1
     if number >= len(groups):
         raise InvalidRule(f"a study rule must end the study after its {len(groups)} groups, got {request!r}")

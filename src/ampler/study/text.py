@@ -1,4 +1,4 @@
-"""A study in words: what is planned, what it will take, where it stands, and what its parts gave together. Pure."""
+"""Text of a study: plan, expected cost, progress, and merged parts. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ampler.study.store import Merged, Rescued
 
 SHORT_HEAD = 10  # characters of an algorithm's name over a column of counts
-PARTS_SHOWN = 10  # of those that are missing
+PARTS_SHOWN = 10  # of missing runs
 LATER = (
     "List all algorithms now. After this decision none can join its tests; when the study is finished, further"
     " algorithms can be added as a later family with its own error rate."
@@ -52,7 +52,7 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
 
 
 def noise_allowed(plan: Plan) -> str | None:
-    """State which noise of runs the power of a plan allows for, and what is left of it; None without a power."""
+    """State the run noise that the power of a plan includes, and the power under more; None without a power."""
     design = design_of(plan)
     if design is None:
         return None
@@ -61,7 +61,7 @@ def noise_allowed(plan: Plan) -> str | None:
 
 
 def first_decision(plan: Plan) -> str:
-    """Describe what a study that decides for itself begins with, and warnings; nothing where it does not."""
+    """Describe the first stage of an adaptive study, with warnings; empty for other studies."""
     if plan.study_rule is None:
         return ""
     first = decided(plan, ())
@@ -71,12 +71,12 @@ def first_decision(plan: Plan) -> str:
 
 
 def expected(forecast: Forecast) -> str:
-    """Describe what a study will take.
+    """Describe the expected cost of a study.
 
     >>> from ampler.study.forecast import Forecast
     >>> expected(Forecast(3, 2, least_runs=60, most_runs=150, least_seconds=120.0, most_seconds=390.0))
     'Estimate from one instance: 60 to 150 runs, 60 seconds to 3.2 minutes with 2 workers \
-(2 minutes to 6.5 minutes of computing).'
+    (2 minutes to 6.5 minutes of computing).'
     """
     if forecast.recorded and not forecast.instances:
         return f"All runs are complete: {count(forecast.recorded, 'run')} recorded."
@@ -99,7 +99,7 @@ def expected(forecast: Forecast) -> str:
 
 
 def to_come(forecast: Forecast) -> str | None:
-    """Describe what a study that is gone on with will still take; None when nothing is recorded, or nothing is missing.
+    """Describe the remaining cost of a resumed study; None if nothing is recorded or missing.
 
     >>> from ampler.study.forecast import Forecast
     >>> to_come(Forecast(3, 2, 47, 120, None, None, recorded=2088))
@@ -128,7 +128,7 @@ def standing(status: StudyStatus) -> str:
 
 
 def how_far(snapshot: StudySnapshot, carried_out: bool | None) -> str:
-    """Say in a few words how far a study is; `carried_out` when somebody makes its runs now, None if unknown."""
+    """State the progress of a study in short; `carried_out` if it is running now, None if unknown."""
     done, total = snapshot.status.finished, len(snapshot.status.instances)
     if snapshot.ended:
         return f"All {total} instances are finished" if total > 1 else "The instance is finished"
@@ -140,19 +140,19 @@ def how_far(snapshot: StudySnapshot, carried_out: bool | None) -> str:
 
 
 def decisions_taken(status: StudyStatus) -> Iterator[str]:
-    """Yield what was decided over instances, with its date, and warnings."""
+    """Yield the decisions over instances, with their dates and warnings."""
     for decision in status.decisions:
         yield f"{decision.taken[:16].replace('T', ' ')}: {decision.reason}"
         yield from map(noted, decision.notes)
 
 
 def noted(sentence: str) -> str:
-    """Return what is to note as a note."""
+    """Return a text as a note."""
     return f"Note: {sentence}."
 
 
 def standing_columns(status: StudyStatus) -> TextTable:
-    """Return where each instance stands: its runs by algorithm, failures, the largest standard error, its state.
+    """Return the state of each instance: runs by algorithm, failures, largest standard error.
 
     Where room is short, the last algorithms are left out first.
     """
@@ -205,7 +205,7 @@ def saved_from(rescued: Rescued, source: str, where: str) -> str:
 
 
 def _span(least: float | None, most: float | None) -> str | None:
-    """A range of times as people say it; None when it is not known."""
+    """A range of times as text; None if unknown."""
     if least is None or most is None:
         return None
     if most < 1:

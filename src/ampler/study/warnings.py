@@ -1,4 +1,4 @@
-"""Warnings of a study: enlarged after results were there, made on a machine that was busy or drifted. Pure."""
+"""Warnings of a study: plans enlarged after results, busy machines, drift. Pure."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ampler.core.runs import Observation
 from ampler.core.text import count, digits, parameter
 from ampler.study.changes import TESTED, comparisons_of
 
-FEWEST = 3  # instances with results that somebody may have tested
+FEWEST = 3  # instances after which somebody may have tested
 PATHS = 20_000  # the level is then known to about 0.002
 SEED = 2026
-LIKELY_TESTS = 50  # more of them say nothing new
+LIKELY_TESTS = 50  # more are not informative
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
     """How often a plan was enlarged after results, and how."""
 
-    sizes: tuple[int, ...]  # at which it may have been tested, in instances of the first size's number of runs
+    sizes: tuple[int, ...]  # sizes at which it may have been tested, in units of the first one's runs
     extent: str
 
     @property
     def times(self) -> str:
-        """How often it grew."""
+        """The number of enlargements."""
         return count(len(self.sizes) - 1, "time")
 
 
@@ -63,14 +63,14 @@ def growth_of(plans: Sequence[PlanRecord], begun: Sequence[Collection[str]]) -> 
 
 
 def _effort(plan: PlanRecord) -> float:
-    """What a plan spends on an instance, in proportion: runs, or what its precision and its budget allow."""
+    """Relative size of a plan on an instance: its runs, or the runs implied by precision and budget."""
     rule, algorithms = plan.rule, len(plan.algorithms)
     return float(rule.get("runs") or (rule.get("budget") or algorithms) / algorithms / (rule.get("se") or 1.0) ** 2)
 
 
 @lru_cache(maxsize=64)
 def repeated_level(sizes: tuple[int, ...], alpha: float, comparisons: int, *, one_sided: bool = False) -> float:
-    """Return how often a study claims something where nothing differs, if it is tested at each of these sizes.
+    """Return the error rate of a study that is tested at each of these sizes.
 
     By simulated t-tests of independent comparisons, each at alpha over their number: for comparisons that depend on
     each other, as those with one reference do, it is an upper bound, nearly reached.
@@ -109,15 +109,15 @@ def growth_warning(store: Store, plans: Sequence[PlanRecord]) -> tuple[AnalysisW
     return (AnalysisWarning("growth", text),)
 
 
-BUSY = 2.0  # times as long by the clock as on a processor
-MEASURABLE = 0.01  # seconds of processor time below which the ratio of the two says nothing
+BUSY = 2.0  # ratio of clock time to processor time
+MEASURABLE = 0.01  # minimum processor time in seconds for this ratio
 IDLE_SHARE = 0.5  # of its time limit, used on a processor: a run that was ended with less was mostly waiting
-SURE = 0.001  # p-value below which a drift is more than chance
-FEW = 3  # runs of a cell that have an order worth looking at
+SURE = 0.001  # level of the test for drift
+FEW = 3  # minimum runs of a cell for a trend
 
 
 def fairness_notes(plan: PlanRecord, store: Store) -> tuple[AnalysisWarning, ...]:
-    """Return what a reader of times must know of the machine; runs are looked at only where times count."""
+    """Return warnings about the machine; runs are only read if times matter."""
     timed, identities = set(plan.timed), plan.fingerprint.algorithms
     runs = [run for run in store.observations() if run.key.algorithm in timed] if timed else []
     cut_off = [run for run in store.failures() if run.status == "timeout"]
@@ -173,7 +173,7 @@ def drift(timed: Iterable[Observation]) -> AnalysisWarning | None:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """How values go with the time of their run: rank correlation, its p-value, second half over first half."""
+    """Trend of values over time: rank correlation, its p-value, ratio of second to first half."""
 
     correlation: float
     p_value: float

@@ -24,7 +24,7 @@ from ampler.study.store.access import migrate
 
 
 class MemoryStore(SqliteStore):
-    """A store that is gone when nobody holds it: for tests, and for studies that need no file."""
+    """In-memory store, for tests and for studies without a file."""
 
     def __init__(self) -> None:
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -33,7 +33,7 @@ class MemoryStore(SqliteStore):
         self._read_only = False
 
     def close(self) -> None:
-        """Do nothing: what is in memory can be read as long as somebody holds it."""
+        """Do nothing: memory needs no closing."""
 
 
 class SerialExecutor:
@@ -77,7 +77,7 @@ def contract_plan(
 
 
 def check_store_gives_back_what_was_added(make: StoreMaker) -> None:
-    """Every field of an observation survives, whatever it holds."""
+    """Every field of an observation is stored unchanged."""
     runs = [
         Observation(RunKey("i1", "a", 0), -1.5e-300, 0.25, seed=2**31 - 1, round=3, measures={"gap": 0.1, "ß": -2.0}),
         Observation(RunKey("i1", "a", 1), 1.7976931348623157e308),
@@ -166,7 +166,7 @@ def check_store_needs_a_plan_first(make: StoreMaker) -> None:
 
 
 def check_store_keeps_finished_instances_by_decisions(make: StoreMaker) -> None:
-    """What is finished under some decisions is not under others; the latest word counts."""
+    """Instances finished under some decisions are not finished under others; the latest record counts."""
     first = Finished("i1", "d", "budget spent", {"a": 3, "b": 2}, 2, 0.5)
     again = Finished("i1", "d", "accuracy reached", {"a": 4, "b": 2}, 3, None)
     other = Finished("i1", "e", "budget spent", {"a": 3, "b": 2}, 2, 0.125)
@@ -180,7 +180,7 @@ def check_store_keeps_finished_instances_by_decisions(make: StoreMaker) -> None:
 
 
 def check_store_reopens_what_a_further_attempt_touches(make: StoreMaker) -> None:
-    """An instance was finished on the runs it had; with another outcome of one of them it has to be looked at again."""
+    """An instance counts as finished with its recorded runs only; a changed run reopens it."""
     failed = Observation(RunKey("i1", "a", 0), None, status="failed")
     done = [Finished(name, digest, "budget spent", {"a": 1, "b": 1}, 1) for name in ("i1", "i2") for digest in "de"]
     store = _begun(make)
@@ -192,7 +192,7 @@ def check_store_reopens_what_a_further_attempt_touches(make: StoreMaker) -> None
 
 
 def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
-    """Runs come as columns: all of them, or those that were requested on finished instances."""
+    """Runs are returned as columns: all, or the requested ones on finished instances."""
     store = _begun(make)
     i1, i2 = contract_plan().instances[:2]
     store.add([Observation(RunKey(i1, "a", index), float(index)) for index in range(4)])
@@ -216,7 +216,7 @@ def check_store_gives_runs_as_columns(make: StoreMaker) -> None:
 
 
 def check_store_keeps_every_plan(make: StoreMaker) -> None:
-    """A plan that changed is kept next to the earlier ones; one that did not is not repeated; sessions are counted."""
+    """A changed plan is added to the earlier ones; an unchanged one is not repeated; sessions are counted."""
     plan = contract_plan()
     question = Question("percent", "a", effect=0.5, better="lower")
     larger = contract_plan(instances=["i1", "i2", "i3", "i4"], question=question)
@@ -244,7 +244,7 @@ def check_store_refuses_another_plan(make: StoreMaker) -> None:
 
 
 def check_store_lets_a_study_grow(make: StoreMaker) -> None:
-    """New names are welcome, and old names without runs may change; what was recorded stays."""
+    """New names can be added, and names without runs may change; recorded runs stay."""
     store = _begun(make)
     run = Observation(RunKey("i1", "a", 0), 1.0)
     store.add([run])
@@ -272,7 +272,7 @@ def check_store_lets_a_command_be_mended(make: StoreMaker) -> None:
 
 
 def check_store_keeps_decisions_over_instances(make: StoreMaker) -> None:
-    """Decisions are given back as they were taken; one taken again voids those after it, a new plan all of them."""
+    """Decisions are returned unchanged; a repeated one voids later ones, a new plan all of them."""
     everything = Continue(("a", "b"), ("i1", "i2"))
     fewer = Continue(("a",), ("i2", "i3"), {"a": 7}, "b is clear", {"verdicts": {"b": "different"}, "level": 0.025})
     end = EndStudy("nothing continues", {"looks": [1, 2]})
@@ -311,7 +311,7 @@ def check_store_joins_the_runs_of_several_decisions(make: StoreMaker) -> None:
 
 
 def check_store_keeps_progress(make: StoreMaker) -> None:
-    """Progress of the study is written with the next runs or the next decision; the last word counts."""
+    """Progress of the study is written with the next runs or the next decision; the last entry counts."""
     store = _begun(make)
     assert store.progress() is None
     first = Progress(3, 0, runs=1, rate=0.5, left=12.5, planned=40)
@@ -333,7 +333,7 @@ def check_store_keeps_progress(make: StoreMaker) -> None:
 
 
 def check_store_closes_twice(make: StoreMaker) -> None:
-    """Closing what is closed does no harm."""
+    """Closing twice is harmless."""
     store = _begun(make)
     store.close()
     store.close()

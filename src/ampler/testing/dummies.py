@@ -18,12 +18,12 @@ from ampler.core.errors import InvalidInput
 Shape = Literal["normal", "uniform", "exponential", "lognormal", "discrete", "bernoulli"]
 Noise = Callable[[np.random.Generator], float]
 
-_RARE = 0.1  # the chance of the rarer value of a Bernoulli dummy
+_RARE = 0.1  # probability of the rarer value of a Bernoulli dummy
 
 
 @dataclass(frozen=True, slots=True)
 class DummyInstance:
-    """A problem instance: `difficulty` multiplies what every algorithm gives."""
+    """A problem instance: `difficulty` multiplies the values of every algorithm."""
 
     name: str
     difficulty: float = 1.0

@@ -16,7 +16,7 @@ runs.
 
 from ampler.app import forget_empty_entries
 
-forget_empty_entries()  # before anything else is looked for
+forget_empty_entries()  # before any other import
 
 from ampler.app.cli.app import main  # noqa: E402
 

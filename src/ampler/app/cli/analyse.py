@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ampler.analysis.bayes import Bayes
 
 Option = typer.Option
-MAX_PROBABLE = 3  # sentences with probabilities, next to how many more there are
+MAX_PROBABLE = 3  # maximum number of sentences with probabilities
 
 
 @shared.takes(options=shared.results_options())
@@ -95,7 +95,7 @@ def analyse(
 
 
 def tell(analysis: Analysis, *, explain: bool = False) -> None:
-    """Print what was found: the text of `print(analysis)`, in the width and the colours of this terminal."""
+    """Print the analysis, in the width and the colours of this terminal."""
     from ampler.analysis.display import blocks
     from ampler.report.theme import TERMINAL
 
@@ -160,7 +160,7 @@ def report(
     if figures is not None:
         say_lines([f"Written: {len(write_figures(subject, figures, kind=figure_format))} figures in {figures}"])
     if study is not None:
-        say_next("export", study, "runs.csv")  # what a paper is published with
+        say_next("export", study, "runs.csv")  # format of printed papers
 
 
 def serve(

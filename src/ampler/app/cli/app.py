@@ -1,4 +1,4 @@
-"""The typer application: its commands, and how everything that goes wrong reaches the shell."""
+"""The typer application: its commands, and the reporting of errors."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from ampler.core.errors import AmplerError
 from ampler.core.text import shortened
 from ampler.core.threads import pin_threads
 
-MAX_SENTENCE = 1000  # characters of a sentence about what went wrong; data that it quotes may be endless
+MAX_SENTENCE = 1000  # maximum length of an error message, which may quote data
 
 app = typer.Typer(
     name="ampler",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # a plain help page: rich alone takes a quarter of the time `ampler --help` may take
+    rich_markup_mode=None,  # plain help pages, as importing rich is slow
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Refusal: type[typer.BadParameter] = typer.BadParameter.__mro__[1]  # all usage that typer refuses; it does not name it
+Refusal: type[typer.BadParameter] = typer.BadParameter.__mro__[1]  # base class of typer's usage errors
 
 
 @app.callback(invoke_without_command=True)
@@ -79,14 +79,14 @@ def main() -> NoReturn:
     except BaseException as problem:
         try:
             code = _exit_code_for(problem)
-        except TypeError:  # an algorithm's module has replaced what Python itself needs
+        except TypeError:  # an algorithm's module has replaced parts of Python
             os.write(2, f"ampler: {type(problem).__name__}: {problem}\n".encode(errors="replace"))
             code = PROBLEM
     raise SystemExit(_flushed(code))
 
 
 def _exit_code_for(problem: BaseException) -> int:
-    """State in one sentence what went wrong, and return the exit code for it."""
+    """Print an error in one sentence, and return its exit code."""
     if os.environ.get("AMPLER_TRACEBACK"):
         raise problem
     match problem:
@@ -104,7 +104,7 @@ def _exit_code_for(problem: BaseException) -> int:
             note("ampler: interrupted")
             return INTERRUPTED
         case BrokenPipeError():
-            pass  # the reader, such as `head`, has seen enough
+            pass  # the reader, such as `head`, has closed the pipe
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             what = problem.filename or "the output"
             note(f"ampler: {what} cannot be written: the disk is full; free space and try again")
@@ -139,7 +139,7 @@ def _open_missing_streams() -> None:
 
 
 def _keep_stdout_for_json() -> None:
-    """Lead to stderr what modules and functions of a study print, also at exit: stdout takes one JSON document."""
+    """Redirect the output of a study's modules and functions to stderr: stdout has one JSON document."""
     with suppress(OSError, ValueError, AttributeError):  # a stream of another program's own
         if sys.stdout.fileno() == 1:
             output.json_descriptor = os.dup(1)

@@ -1,4 +1,4 @@
-"""`ampler compare` and `ampler gate`: is this change better? For a desk and for continuous integration."""
+"""`ampler compare` and `ampler gate`: comparison of two versions, also in continuous integration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 Outcome = Literal["pass", "regression", "inconclusive"]
-EXIT_CODES: Mapping[Outcome, int] = {"pass": DONE, "inconclusive": 4, "regression": 3}  # the gravest last
+EXIT_CODES: Mapping[Outcome, int] = {"pass": DONE, "inconclusive": 4, "regression": 3}  # most severe last
 GATE_MARKS: Mapping[Outcome, str] = {"pass": "✓", "regression": "✗", "inconclusive": "·"}
 SAME = "same command again"  # name of the A/A arm
 PRECISION = 1  # percent: target standard error of a ratio

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 CORRELATIONS = (0.1, 0.3, 0.5)
-MAX_RANKS = 15  # from which only some are printed
+MAX_RANKS = 15  # above which only some are printed
 MAX_PROFILE = 1000  # comparisons up to which the JSON document lists every level and power
 
 
@@ -216,10 +216,10 @@ def _check_usage(ask: Ask, available: int | None, runs: int | None, seconds: flo
 
 
 def _tell(ask: Ask, answer: Design, available: int | None, cost: Cost | None, *, noise_counted: bool) -> None:
-    """Print the answer first, then the table by rank, then what else helps."""
+    """Print the answer, the table by rank, and hints."""
     from ampler.design import text
 
-    points: list[str | None] = []  # all is worked out before anything is printed
+    points: list[str | None] = []  # everything is computed before anything is printed
     for hint in text.hints(ask, answer):  # with the options that follow it
         options = ["--vs-one"] if "reference" in hint.change else []
         names = ("alternative", "target", "correction")
@@ -265,7 +265,7 @@ def _tell_correlations(ask: Ask, *, json: bool) -> None:
 
 
 def _tell_assurance(ask: BeliefAsk, *, cost_of: Callable[[int], Cost | None], json: bool) -> None:
-    """Print the probability of success, its ceiling and what it leaves open."""
+    """Print the probability of success, its ceiling and notes."""
     from ampler.design.assurance import assured_answer, assured_document, assured_points, assured_sentence
 
     if (ask.instances is None) == (ask.assurance is None):

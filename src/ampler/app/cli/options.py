@@ -1,4 +1,4 @@
-"""Options that several commands have, and how texts become values. Those of an analysis are made from its settings."""
+"""Shared options of commands, and the parsing of texts. Options of an analysis are made from its settings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GROUPS = {  # of the options on a help page, by the names of the parameters; oth
     " on_failure ignore_looks unplanned sd looks per_cluster icc bayes explore",
     "How the runs were made": "se budget start precision runs same timeout workers seconds cost instance_cost",
 }
-MANY_OPTIONS = 15  # from which a help page has groups
+MANY_OPTIONS = 15  # number of options from which a help page has groups
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document.")]
 ResultsFiles = Annotated[
     list[Path],
@@ -51,7 +51,7 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.DB", help="Results fil
 
 
 def as_number(text: str | float) -> float:
-    """Read a number, or a percentage; typer's own message would not say what was written.
+    """Read a number, or a percentage, with a better message than typer's.
 
     >>> as_number("0.5"), as_number("1%")
     (0.5, 0.01)
@@ -77,7 +77,7 @@ def as_integer(text: str | int) -> int:
 
 
 def _as_word(name: str, text: str) -> str:
-    """Return the word of a setting that a text stands for; typer knows no aliases and has a message of its own."""
+    """Return the choice for a text, aliases included, with our own message."""
     try:
         return str(declared()[name].check(name, text))  # type: ignore[misc]
     except InvalidInput as problem:
@@ -122,7 +122,7 @@ class GroupedCommand(TyperCommand):
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Make what options alone get wrong end with the exit code of wrong usage; data are not read here."""
+    """Turn errors of the options alone into wrong usage; data are not read here."""
     try:
         yield
     except InvalidInput as problem:
@@ -205,7 +205,7 @@ def _setting_type(name: str) -> Any:
     if str in kinds:
         return Annotated[str | None, Option(metavar=declared()[name].metavar, help=help)]
 
-    def as_word(text: str) -> str:  # no partial, which has no name; typer 0.19 asks for one
+    def as_word(text: str) -> str:  # not a partial, as typer 0.19 needs a name
         return _as_word(name, text)
 
     return Annotated[str | None, Option(parser=as_word, metavar=f"<{'|'.join(choices(name))}>", help=help)]
@@ -232,7 +232,7 @@ def read_options(files: Path | Sequence[Path], options: Options) -> tuple[Result
     difference = chosen.get("difference")
     with usage_errors():
         settings = Settings(**chosen | {"difference": None})
-        if difference is not None:  # a table has no settings of its own: do these fit together?
+        if difference is not None:  # check that these fit together: a table has no settings of its own
             Settings(**{"difference": difference} if is_study_file(file) else chosen)
         if "on_failure" in reading:
             as_policy(reading["on_failure"])
@@ -320,7 +320,7 @@ def _expanded(files: Iterable[Path]) -> list[Path]:
 
 
 def _missing_text(results: Results, questions: Sequence[InvalidData], missing: Mapping[str, str]) -> str:
-    """How the results were read, every missing choice, and a complete command to paste."""
+    """Message with the reading of the results, every missing choice, and a complete command to paste."""
     from ampler.core.failures import failed_text
 
     positive = bool((results.runs.value[results.runs.ok] > 0).all())
@@ -361,7 +361,7 @@ def text_or_integer(text: str | None) -> Any:
 
 
 def conditions(texts: Iterable[str] | None) -> dict[str, object]:
-    """Return what COLUMN=VALUE says, by column.
+    """Return the conditions COLUMN=VALUE, by column.
 
     >>> conditions(["dimension=30"])
     {'dimension': '30'}

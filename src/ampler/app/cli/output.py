@@ -1,4 +1,4 @@
-"""How every command prints: paragraphs, points, tables and the next command for people, one JSON document for programs.
+"""Output of commands: paragraphs, points, tables and the next command for people, one JSON document for programs.
 
 Nothing is wider than the terminal, and no number is broken. Colours are for terminals alone, and not where NO_COLOR is
 set; they can be read on black and on white.
@@ -17,11 +17,11 @@ from typing import Any
 from ampler.core.text import DEFAULT_WIDTH, TextTable, display_width, listed, printable, wrap_lines
 from ampler.core.verdicts import MARKS
 
-json_descriptor: int | None = None  # where the document of --json goes; None: to stdout
-SCHEMA_VERSION = 1  # of the documents of --json; a field that goes or changes its meaning raises it
+json_descriptor: int | None = None  # target of the JSON document; None: stdout
+SCHEMA_VERSION = 1  # version of the JSON documents; raised if a field is removed or changes its meaning
 DONE, PROBLEM, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130  # exit codes
 MAX_WIDTH = 100  # longer lines of prose are hard to read, however wide the terminal
-MAX_HIDDEN_COLUMNS = 60  # that are named
+MAX_HIDDEN_COLUMNS = 60  # maximum number of names
 
 
 class WrongUsage(Exception):
@@ -42,7 +42,7 @@ def say(text: str, *, style: str = "") -> None:
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Print lines as they are: what is copied, and what programs read."""
+    """Print lines unchanged, for copying and for programs."""
     for line in lines:
         print(printable(line))
 
@@ -99,7 +99,7 @@ def write_json(document: dict[str, Any]) -> None:
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal: what COLUMNS says, else what the terminal says, else 80."""
+    """Return the width of the terminal: COLUMNS, otherwise that of the terminal, otherwise 80."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
         return int(columns)

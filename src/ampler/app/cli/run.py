@@ -205,7 +205,7 @@ def run(
         for warning in plan_warnings(plan):
             note(f"Note: {warning}")
         with nullcontext() if dask is None else dask_cluster(dask, workers=workers) as client:
-            # A cluster has as many workers as it has; ours has been made with as many as were requested.
+            # A cluster keeps its number of workers; a local one was started with the requested number.
             summary = carry_out(plan, opened, executor=client, workers=None if client else workers, **options, **code)
     say(summary, style="bold")
     say_next("analyse", results)
@@ -219,7 +219,7 @@ def _part_numbers(text: str) -> tuple[int, int]:
 
 
 def carry_out(plan: Plan, store: SqliteStore, **options: Any) -> str:
-    """Make the missing runs with progress on stderr, and return what was made in a sentence."""
+    """Make the missing runs with progress on stderr, and return a summary."""
     from ampler.core.text import count_are
     from ampler.running import run_plan
     from ampler.running.progress import ProgressBar, carried_out
@@ -252,7 +252,7 @@ def carry_out(plan: Plan, store: SqliteStore, **options: Any) -> str:
             store.make_sure()
             recorded = sum(tally.runs for tally in store.tally())
             rest = f"{count_are(recorded, 'run')} recorded in {store.path.name}; rerun the same command to resume."
-        except StoreError as problem:  # the file is lost: what has become of it
+        except StoreError as problem:  # the file is lost: describe what happened
             rest = problem.in_shell
         note(f"Interrupted. {rest}")
         raise typer.Exit(INTERRUPTED) from None

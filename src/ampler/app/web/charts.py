@@ -1,4 +1,4 @@
-"""Charts of designs, studies and instances: what they show, and where; templates/charts.html draws them as SVG."""
+"""Charts of designs, studies and instances: data and positions; templates/charts.html draws them as SVG."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ DESIGN_SIZE = (400, 300)
 WIDTH = 1216  # of the charts of a study
 NAMES_WIDTH = 176  # for the names of the algorithms
 MAX_NAME_LENGTH = 22
-MAX_COLUMNS = 200  # of instances; with more, a column is several
-MAX_TITLES = 400  # cells up to which each says what it is
+MAX_COLUMNS = 200  # maximum columns of instances; with more, a column shows several
+MAX_TITLES = 400  # cells up to which each has a title
 SHADES = 4
 MAX_CELL, MIN_CELL = 24.0, 10.0
 ACCURACY_HEIGHT = 240
@@ -52,7 +52,7 @@ def frame(width: int, height: int, across: tuple[float, float], up: tuple[float,
 
 
 def _chart(kind: str, size: tuple[float, float], text: str, **values: Any) -> Markup:
-    """The chart as an element of a page; `text` says what it shows to who does not see it."""
+    """The chart as an element of a page, with `text` as its description for screen readers."""
     from markupsafe import Markup
 
     parts = getattr(templates().get_template("charts.html").module, kind)(**values)
@@ -133,7 +133,7 @@ def heat_chart(status: StudyStatus) -> Markup:
 
 
 def heat_legend(status: StudyStatus) -> list[tuple[int, str]]:
-    """Return what each shade of the heat map stands for."""
+    """Return the meaning of each shade of the heat map."""
     _, most = _mean_runs(status)
     limits = [math.floor(most * shade / SHADES) for shade in range(SHADES)] + [math.ceil(most)]
     ranges = [f"{high}" if high <= low + 1 else f"{low + 1}–{high}" for low, high in pairwise(limits)]

@@ -22,11 +22,11 @@ from ampler.design import effect_from, n_comparisons
 from ampler.design.instances import Cost
 from ampler.design.text import Ask, Hint
 
-MIN_RANKS = 2  # for which a chart by rank shows something
+MIN_RANKS = 2  # minimum number of ranks for a chart
 MAX_ALGORITHMS = 500  # all with all are then 124,750 comparisons
 MAX_INSTANCES = 10**7
 MAX_RUNS = 10**9
-LOOKS = (2, 3, 4, 5, 6)  # more are seldom worth their work
+LOOKS = (2, 3, 4, 5, 6)  # more are rarely useful
 CHOICES: dict[str, Collection[str]] = {
     "versus": ("one", "all"),
     "unit": ("sd", "own"),
@@ -120,7 +120,7 @@ class DesignForm:
 
     @property
     def standardised(self) -> float:
-        """The effect in standard deviations, as tests see it."""
+        """The standardised effect."""
         if self.unit == "sd":
             return self.effect
         if self.difference is None or self.sd is None:
@@ -129,7 +129,7 @@ class DesignForm:
 
     @property
     def power_target(self) -> Any:
-        """What must reach the power, as the design takes it."""
+        """The target of the power, for the design."""
         if self.target != "number":
             return self.target
         if self.tests is None:
@@ -138,7 +138,7 @@ class DesignForm:
 
     @property
     def ask(self) -> Ask:
-        """The question, as the package of designs takes it."""
+        """The question, for the package `design`."""
         if self.versus == "all" and self.alternative != "two-sided":
             raise InvalidInput(
                 f"the alternative {self.alternative!r} needs a reference to be {self.alternative} than: compare all"
@@ -159,16 +159,16 @@ class DesignForm:
 
     @property
     def tested(self) -> dict[str, Any]:
-        """What a design and a curve of its power have in common."""
+        """The shared settings of a design and its power curve."""
         return {name: getattr(self, name) for name in ("alpha", "alternative", "test", "per_cluster", "icc")}
 
     def cost(self, instances: int) -> Cost | None:
-        """Return what this many instances cost, if the number of runs is there."""
+        """Return the cost of this many instances, if the number of runs is given."""
         return None if self.runs is None else Cost(instances, self.algorithms, self.runs, self.seconds, self.workers)
 
     @property
     def changed(self) -> dict[str, Any]:
-        """What differs from the calculator as it opens."""
+        """The fields that differ from the defaults."""
         default = asdict(DesignForm())
         return {name: value for name, value in asdict(self).items() if value != default[name]}
 
@@ -184,7 +184,7 @@ class DesignForm:
         return replace(self, **change).link
 
     def _options(self, *names: str) -> dict[str, Any]:
-        """The values of these fields that differ from the calculator as it opens."""
+        """The values of these fields that differ from the defaults."""
         values = self.changed | {"target": self.power_target}
         return {name: values[name] for name in names if name in self.changed}
 
@@ -221,7 +221,7 @@ def _quoted(value: Any) -> str:
 
 @lru_cache(maxsize=256)
 def _answer(form: DesignForm) -> dict[str, Any]:
-    """Everything the page says of a design."""
+    """The values for the page about a design."""
     from ampler.design import text as words
     from ampler.report.figures.planning import power_curve_data
 
@@ -255,7 +255,7 @@ def _answer(form: DesignForm) -> dict[str, Any]:
 
 
 def _with_fewer(form: DesignForm, effects: list[float]) -> tuple[str | None, tuple[Any, ...]]:
-    """What the instances at hand can find, in a sentence and as a curve."""
+    """The detectable effect of the available instances, as a sentence and as a curve."""
     from ampler.design import power_curve
     from ampler.design.text import with_available
 

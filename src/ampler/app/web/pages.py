@@ -1,4 +1,4 @@
-"""What all pages share: what an address asks for, templates that escape every name, scripts, and errors as a page."""
+"""Shared parts of pages: parsing of addresses, templates with escaping, scripts, and error pages."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from ampler.core.runs import Observation
 
 HERE = files("ampler.app.web")
-MAX_SENTENCE = 1000  # characters of a sentence about what went wrong; names that it quotes may be endless
+MAX_SENTENCE = 1000  # maximum length of an error message, which may quote names
 SECTIONS = (("plan", "/design", "Plan"), ("studies", "/studies", "Studies"), ("results", "/results", "Results"))
-REPORTS = "report/"  # how the names of templates begin that are the report's
+REPORTS = "report/"  # prefix of templates from reports
 NEXT_STEPS = {
     "/design": ("Begin again with the paper's design", "/design"),
     "/study": ("See the studies", "/studies"),
     "/results": ("Upload another file", "/results"),
     "": ("Go to the first page", "/"),
 }
-SHARED: Mapping[str, Callable[[], str]] = {  # with reports
+SHARED: Mapping[str, Callable[[], str]] = {  # shared with reports
     "tokens.css": tokens_css,
     "components.css": partial(template_text, "components.css"),
 }
@@ -62,7 +62,7 @@ class NotThere(Exception):
 
 
 def home(request: Request) -> Response:
-    """Show the ways in: plan, watch, results."""
+    """Show the home page: plan, studies, results."""
     return page("home.html", here="home", studies=list(request.app.state.studies))
 
 
@@ -78,7 +78,7 @@ def templates() -> Environment:
 
 
 def _template(name: str) -> str:
-    """One of our own, or a part that reports have, too."""
+    """A template of the pages, or one shared with reports."""
     if name.startswith(REPORTS):
         return template_text(name.removeprefix(REPORTS))
     return template_text(name, "ampler.app.web")
@@ -149,10 +149,10 @@ def _content(name: str) -> str:
     return SHARED[name]() if name in SHARED else HERE.joinpath("static", name).read_text("utf-8")
 
 
-# what an address asks for ------------------------------------------------------------------------------------------
+# parsing of addresses --------------------------------------------------------------------------------------------
 
 Query = Mapping[str, str]
-MAX_LENGTH = 200  # characters of one value; nobody types more into a field
+MAX_LENGTH = 200  # maximum length of a value
 MAX_COLUMN_LENGTH = 20_000  # characters of names of columns: a table may have many
 
 
@@ -253,7 +253,7 @@ class AnalysisForm:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is filled in, by name."""
+        """The filled fields, by name."""
         return dict(self.items)
 
     @property
@@ -278,15 +278,15 @@ class AnalysisForm:
         return " ".join([f"ampler {command}", shlex.quote(file), *options])
 
     def changes(self, plan: Mapping[str, Any]) -> list[str]:
-        """Return the settings that are chosen otherwise than the study planned them."""
+        """Return the settings that differ from the plan of the study."""
         return [name for name, value in self.items if name in SETTINGS and name in plan and plan[name] != value]
 
 
-# what goes wrong, as a page with one next step ----------------------------------------------------------------------
+# error pages with a next step -------------------------------------------------------------------------------------
 
 
 def as_sentence(problem: object) -> str:
-    """Return what an error says as a sentence of a page.
+    """Return the message of an error as a sentence.
 
     >>> as_sentence("effect must be positive"), as_sentence("runs.csv is empty")
     ('Effect must be positive.', 'runs.csv is empty.')
@@ -297,14 +297,14 @@ def as_sentence(problem: object) -> str:
 
 
 def error_page(path: str, sentence: str, *, status: int, title: str) -> Response:
-    """Return the page that says what went wrong, with one next step."""
+    """Return the error page, with a next step."""
     step, where = next(step for begin, step in NEXT_STEPS.items() if path.startswith(begin))
     sentence = shortened(sentence, MAX_SENTENCE)
     return page("problem.html", status=status, title=title, sentence=sentence, step=step, where=where, here="")
 
 
 def refused_request(request: Request, problem: Exception) -> Response:
-    """Return what our own errors say, as a page; they are about what was requested."""
+    """Return the page for one of our own errors about the request."""
     is_absent = isinstance(problem, NotThere)
     title, status = ("There is no such page", 404) if is_absent else ("This cannot be shown", 422)
     return error_page(request.url.path, as_sentence(problem), status=status, title=title)
@@ -324,7 +324,7 @@ def unknown_address(request: Request, problem: Exception) -> Response:
 
 
 def defect(request: Request, problem: Exception) -> Response:
-    """Return the page for what must not happen; the terminal of the server has the details."""
+    """Return the page for an internal error; the terminal of the server has the details."""
     sentence = (
         f"This is a defect of ampler, not of your data ({type(problem).__name__}). Please report it with the text in"
         " the terminal of ampler serve. Other pages still work."

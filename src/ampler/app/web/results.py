@@ -1,4 +1,4 @@
-"""Results, alive: seven views of what may be concluded, and the analyses, figures and files behind them.
+"""Results pages: seven views of an analysis, and the analyses, figures and files behind them.
 
 Analyses and figures are made once for all who ask. Files are byte for byte as the command line writes them; matplotlib
 draws one figure at a time.
@@ -40,7 +40,7 @@ FIGURE_KINDS = ("svg", "pdf")
 PAIR_FIGURE = re.compile(r"(?:differences|quantiles)-of-([1-9][0-9]{0,5})")
 MEDIA_TYPES = {"html": "text/html", "tex": "text/plain", "md": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
 MEDIA_TYPES |= {"svg": "image/svg+xml", "pdf": "application/pdf", "zip": "application/zip"}
-ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # always the same: the same figures give the same file
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same figures give the same file
 STATISTICS = ("mean", "median", "geometric-mean", "trimmed-mean", "rate")
 MAX_PAIRS = 500  # in the list to choose from
 VERDICT_TABLES = (("CSV", "comparisons.csv"), ("LaTeX", "comparisons.tex"))
@@ -49,7 +49,7 @@ _analysing, _drawing = threading.Lock(), threading.RLock()
 
 @dataclass(frozen=True, slots=True)
 class ResultsSource:
-    """Results that can be analysed: a results file or a file that somebody brought.
+    """Results that can be analysed: a results file or an uploaded file.
 
     `home` is the address of its pages, `file` what it is called at the command line, and `back` the page it belongs to.
     """
@@ -70,7 +70,7 @@ def study_source(request: Request) -> ResultsSource:
 
 
 class View(NamedTuple):
-    """What a view is made of."""
+    """Data of a view."""
 
     results: AnalysisFiles
     form: AnalysisForm
@@ -91,7 +91,7 @@ class View(NamedTuple):
 
 
 def results_view(request: Request, source_of: Callable[[Request], ResultsSource]) -> Response:
-    """Show results in the view that was requested; what cannot be analysed keeps its form, with the reason."""
+    """Show results in the requested view; on errors show the form with the error."""
     from ampler.analysis.units import measure_text
 
     source, query = source_of(request), dict(request.query_params)
@@ -195,7 +195,7 @@ def _probable(view: View) -> dict[str, Any]:
 
 
 def _more(view: View) -> dict[str, Any]:
-    """What a study would take that finds a difference, with these results as its pilot."""
+    """Advice on a further study, with these results as its pilot."""
     from ampler.analysis import advice_text
     from ampler.api import advise, read_results
 
@@ -250,7 +250,7 @@ VIEWS: dict[str, tuple[str, Callable[[View], dict[str, Any]]]] = {
 }
 
 
-# analyses: made once for all who ask ----------------------------------------------------------------------------------
+# cached analyses ----------------- ----------------------------------------------------------------------------------
 
 
 class AnalysisFiles:
@@ -311,7 +311,7 @@ def _results_of(path: Path, _status: FileStatus, form: AnalysisForm) -> Analysis
 
 
 def one_at_a_time(draw: Callable[[], T]) -> T:
-    """Return what draws, while nobody else does."""
+    """Return the drawing function, under the lock of matplotlib."""
     with _drawing:
         load_matplotlib()
         return draw()
@@ -331,7 +331,7 @@ def figure_file(draw: Callable[[], Axes], name: str) -> bytes:
 
 
 def download(request: Request, source_of: Callable[[Request], ResultsSource]) -> Response:
-    """Return a file to keep: browsers save it and do not show it."""
+    """Return a download."""
     name = request.path_params["file"]
     results = results_of(source_of(request), AnalysisForm.of(dict(request.query_params)))
     kind = name.removeprefix("figures.").removesuffix(".zip")

@@ -1,4 +1,4 @@
-"""The server: every address with its page, who may ask, and how it listens on a port of this machine.
+"""The server: addresses and pages, access control, and listening on a port of this machine.
 
 Other sites that a browser has open can send requests to this machine. So requests must name a host that is ours and
 must not come from another origin. Other users of this machine can send requests, too, so `ampler serve` requires the
@@ -49,7 +49,7 @@ ROUTES = (
     Route("/results/{key}/analysis/{file}", partial(results.download, source_of=uploads.upload_source)),
     Route("/static/{name}", static_file),
 )
-SIGNALS = ("SIGTERM", "SIGHUP")  # next to Ctrl-C: a process that they end would leave files behind otherwise
+SIGNALS = ("SIGTERM", "SIGHUP")  # handled like Ctrl-C: otherwise temporary files would stay
 GRACE = 2  # seconds that answers under way have when the server ends
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -84,7 +84,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen()  # who opens the address at once is answered a moment later
+        listener.listen()  # early requests wait
     except (OSError, OverflowError) as problem:
         listener.close()
         reason = getattr(problem, "strerror", None) or problem
@@ -93,7 +93,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def address_of(listener: socket.socket, host: str, token: str | None) -> str:
-    """Return what to type into a browser."""
+    """Return the address for a browser."""
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{listener.getsockname()[1]}/{'' if token is None else f'?token={token}'}"
 
@@ -106,7 +106,7 @@ def answer_requests(app: ASGIApp, listener: socket.socket) -> None:
 
     def end_in_order(number: int, _: object) -> None:
         received.append(number)
-        server.should_exit = True  # an exception would end no more than the request that it meets
+        server.should_exit = True  # exceptions end only the current request
 
     for name in SIGNALS:
         if hasattr(signal, name):
@@ -132,7 +132,7 @@ class AccessMiddleware:
     token: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it in a sentence."""
+        """Answer a request, or refuse it with a message."""
         if scope["type"] == "http":
 
             async def send_with_headers(message: Message) -> None:
@@ -168,7 +168,7 @@ def hostname(host: str) -> str:
 
 
 def is_address(name: str) -> bool:
-    """Whether a host is called by its number: nobody else's name can lead to it.
+    """Whether a host is a numerical address, to which no other site's name can lead.
 
     >>> is_address("192.168.0.7"), is_address("example.org")
     (True, False)

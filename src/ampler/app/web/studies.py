@@ -1,4 +1,4 @@
-"""Studies that are watched: the files named on the command line, one study live, and one instance of it."""
+"""Study pages: the list of studies, one live study, and one instance of it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ampler.analysis import Analysis
 
 INTERVAL = 2.0  # seconds that a snapshot is good for
-FRESH_NS = 10**9  # a file changed within the last second may change once more and have the same date
-MAX_ANALYSED = 20_000  # runs of a study whose finding stands in the list
-MAX_ROWS = 40  # instances in the table, unless all are asked for
+FRESH_NS = 10**9  # a file may change twice within a second and keep its date
+MAX_ANALYSED = 20_000  # maximum runs of a study whose result is listed
+MAX_ROWS = 40  # rows of instances, unless all are requested
 MAX_FAILURES = 20  # on the page of an instance
 MAX_DIGITS = 18  # of the number of a snapshot
 PARTS = ("headline", "facts", "heat", "accuracy", "instances", "times", "failures", "recent", "decisions")
@@ -42,7 +42,7 @@ FileStatus = tuple[tuple[int, int, int] | None, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A study at one moment: its number, what it shows, and whether somebody carries the study out."""
+    """Snapshot of a study: its number, its content, and whether the study is running."""
 
     number: int
     content: StudySnapshot
@@ -55,7 +55,7 @@ class Snapshot:
 
 
 class WatchedStudy:
-    """One study for everybody who watches it. Many threads may ask at the same time; one of them reads the file."""
+    """One watched study. Many threads may request it at the same time; one of them reads the file."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
@@ -73,7 +73,7 @@ class WatchedStudy:
     def snapshot(self) -> Snapshot:
         """Return the progress of the study; never older than a second or two while it changes."""
         if self._snapshot is not None and not self._lock.acquire(blocking=False):
-            return self._snapshot  # somebody reads the file at this moment
+            return self._snapshot  # another thread is reading the file
         if self._snapshot is None:
             self._lock.acquire()
         try:
@@ -106,7 +106,7 @@ class WatchedStudy:
 
 
 def file_status(path: Path) -> FileStatus:
-    """Return what changes when a results file does: number, size and date of the file and of its journal."""
+    """Return the status of a results file: inode, size and date of the file and of its journal."""
 
     def status(file: Path) -> tuple[int, int, int] | None:
         try:
@@ -162,13 +162,13 @@ def check_watchable(paths: Iterable[Path]) -> None:
 
 
 def studies_page(request: Request) -> Response:
-    """Show the given studies and where each stands."""
+    """Show the given studies with their progress."""
     studies = sorted(request.app.state.studies, key=lambda study: study.name.casefold())
     return page("studies.html", here="studies", rows=[_list_entry(study) for study in studies])
 
 
 def _list_entry(study: WatchedStudy) -> dict[str, Any]:
-    """A study in the list: where it stands, or why that cannot be said."""
+    """A study in the list: its progress, or the error."""
     try:
         study.check_exists()
         snapshot = study.snapshot()
@@ -180,7 +180,7 @@ def _list_entry(study: WatchedStudy) -> dict[str, Any]:
 
 
 def _finding(study: WatchedStudy, snapshot: Snapshot) -> str:
-    """What a finished study found; nothing of one that takes long to analyse."""
+    """Result of a finished study; empty if its analysis is slow."""
     from ampler.analysis.text import finding_sentence
     from ampler.app.web.pages import AnalysisForm
     from ampler.app.web.results import ResultsSource, results_of
@@ -305,7 +305,7 @@ def _algorithm_row(name: str, runs: list[Observation], values: list[float]) -> t
 
 
 def _instance_analysis(content: StudySnapshot, runs: list[Observation]) -> tuple[Analysis | None, str]:
-    """What the runs of this instance show, by the study's own question; or the sentence why that cannot be said yet."""
+    """Analysis of the runs on this instance by the study's question, or the reason for none."""
     from ampler.api import analyse
     from ampler.core.settings import Settings, question_settings
 

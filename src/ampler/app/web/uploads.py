@@ -1,4 +1,4 @@
-"""Results that people bring: uploaded, their columns corrected, then analysed.
+"""Uploaded results: their columns are corrected, then they are analysed.
 
 Files stay in private folders of this machine, a few at a time, and are gone when the server is.
 """
@@ -29,13 +29,13 @@ from ampler.core.text import in_bytes, join_names
 from ampler.data.tables import Columns
 from ampler.data.tables.column_roles import ColumnRoles, column_roles
 
-MAX_BYTES = 32 * 10**6  # of a file as it is sent
-MAX_TABLE_BYTES = 128 * 10**6  # of the table in it
+MAX_BYTES = 32 * 10**6  # maximum size of an upload
+MAX_TABLE_BYTES = 128 * 10**6  # maximum size of the table in it
 MAX_FILES = 8
-LIFETIME = 3600.0  # seconds after which a file that nobody asks for is deleted
+LIFETIME = 3600.0  # seconds after which an unused file is deleted
 MAX_NAME_LENGTH = 200  # bytes; file systems take 255
 SQLITE = b"SQLite format 3\0"
-MAX_COLUMNS = 200  # whose roles are shown
+MAX_COLUMNS = 200  # maximum number of displayed columns
 
 FIXED_ROLES = {"run": "numbers the runs", "metric": "names the metric", "ending": "is the status of a run"}
 
@@ -50,17 +50,17 @@ class Upload:
 
 
 class Uploads:
-    """The files; the oldest is deleted when there are too many, and all are with the server."""
+    """Uploaded files; the oldest is deleted if there are too many, and all when the server ends."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, tuple[Upload, float]] = OrderedDict()
-        weakref.finalize(self, lambda files: _delete(*files.values()), self._files)  # also when Python ends
+        weakref.finalize(self, lambda files: _delete(*files.values()), self._files)  # also at exit
         self._lock = threading.Lock()
 
     def add(self, name: str, content: bytes) -> Upload:
         """Store a file whose table can be read at all; any other is deleted at once, with an error of ours."""
         check_content(content)
-        path = Path(mkdtemp(prefix="ampler-")) / safe_name(name)  # a folder for its owner alone
+        path = Path(mkdtemp(prefix="ampler-")) / safe_name(name)  # a private folder
         try:
             path.write_bytes(content)
             column_roles(path, Columns(), limit=MAX_TABLE_BYTES)
@@ -135,12 +135,12 @@ def safe_name(name: str) -> str:
 
 
 def upload_page(_: Request) -> Response:
-    """Show where to drop a file."""
+    """Show the upload page."""
     return page("bring.html", here="results", most=in_bytes(MAX_BYTES))
 
 
 async def upload(request: Request) -> Response:
-    """Take a file that is the body of the request; answer where it can be seen, or why it cannot."""
+    """Store the file in the body of the request; return its address or an error."""
     try:
         content = bytearray()
         async for part in request.stream():
@@ -150,7 +150,7 @@ async def upload(request: Request) -> Response:
         name = unquote(request.headers.get("x-file-name", ""))[:500]
         added = await run_in_threadpool(request.app.state.uploads.add, name, bytes(content))
     except ClientDisconnect:
-        return Response(status_code=400)  # which nobody reads
+        return Response(status_code=400)  # the client is gone
     except AmplerError as problem:
         status = 413 if isinstance(problem, TooLarge) else 422
         return JSONResponse({"problem": as_sentence(problem)}, status_code=status)
@@ -177,7 +177,7 @@ def columns_page(request: Request) -> Response:
 
 
 def corrected_columns(request: Request) -> Response:
-    """Take what was chosen over the columns and lead to the page that reads them so."""
+    """Redirect to the page with the chosen roles of columns."""
     upload, query = _upload(request), dict(request.query_params)
     table = column_roles(upload.path, Columns(), limit=MAX_TABLE_BYTES)
     chosen = {name: query.get(f"role{index}", "") for index, name in enumerate(table.columns)}
@@ -201,7 +201,7 @@ def column_options(table: ColumnRoles, chosen: dict[str, str]) -> dict[str, str]
     values = changed.pop("value", ())
     if len(values) > 1:
         raise InvalidInput(f"one column is the value, got {len(values)}: {', '.join(values[:5])}; ignore all but one")
-    described = table.having("group")  # these describe instances anyway
+    described = table.having("group")  # already describe instances
     changed["group"] = tuple(name for name in changed.get("group", ()) if name not in described)
     options = {ROLES[role]: join_names(names) for role, names in changed.items() if names}
     return options | ({"value": values[0]} if values else {})
@@ -228,7 +228,7 @@ def _columns(form: AnalysisForm) -> Columns:
 
 
 def _summary(upload: Upload, form: AnalysisForm, table: ColumnRoles) -> dict[str, Any]:
-    """What a table holds: its algorithms, and which values are better."""
+    """Summary of a table: its algorithms, and the better direction."""
     from ampler.api import read_results
 
     try:

@@ -28,7 +28,7 @@ GROUP = "ampler.readers"
 
 @cache
 def readers() -> tuple[ResultsReader, ...]:
-    """Return one reader per tool: ours, those of plug-ins, then the one of logs of any origin."""
+    """Return one reader per tool: built-in ones, plug-ins, then the reader for logs of any origin."""
     ours_first = sorted(entry_points(group=GROUP), key=lambda entry: not entry.value.startswith("ampler."))
     found: list[ResultsReader] = []
     for entry in ours_first:

@@ -16,7 +16,7 @@ from ampler.data.imports.reader import Imported, ResultFile, Row, as_float, fram
 
 MEASURES = ("cputime", "walltime", "memory")
 QUANTITY = re.compile(r"([-+0-9.eE]+)\s*(s|B)?")
-ANSWERED = ("correct", "missing")  # categories: a right answer, or an answer that nobody can judge
+ANSWERED = ("correct", "missing")  # categories: a correct answer, or an answer without a verdict
 ENDS = {  # of runs without an answer, by words of their status
     "timeout": ("TIMEOUT",),
     "memout": ("OUT OF MEMORY",),

@@ -1,4 +1,4 @@
-"""What BenchmarkDotNet's full JSON exporter writes: one row per measured iteration, in nanoseconds."""
+"""Output of BenchmarkDotNet's full JSON exporter: one row per measured iteration, in nanoseconds."""
 
 from __future__ import annotations
 

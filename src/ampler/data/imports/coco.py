@@ -68,7 +68,7 @@ def _rows(file: ResultFile) -> Iterator[Row]:
 
 
 def _algorithm(settings: dict[str, str], file: ResultFile) -> Row:
-    """What a line of settings says of the trials below."""
+    """Settings of the trials below a line."""
     function = settings.get("funcId") or settings.get("function")
     dimension = settings.get("DIM") or settings.get("dim")
     if function is None or dimension is None:

@@ -1,4 +1,4 @@
-"""What `go test -bench` prints, kept in a file: one row per line of a benchmark."""
+"""Output of `go test -bench`: one row per line of a benchmark."""
 
 from __future__ import annotations
 

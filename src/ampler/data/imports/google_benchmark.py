@@ -1,4 +1,4 @@
-"""What Google Benchmark writes with --benchmark_format=json: one row per repetition."""
+"""Output of Google Benchmark with --benchmark_format=json: one row per repetition."""
 
 from __future__ import annotations
 

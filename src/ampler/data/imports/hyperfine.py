@@ -1,4 +1,4 @@
-"""What `hyperfine --export-json` writes: one row per timed run."""
+"""Output of `hyperfine --export-json`: one row per timed run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _rows(file: ResultFile) -> Iterator[Row]:
         solver = next((name for name in parameters if fold(name) in ALGORITHM), None)
         algorithm = parameters.pop(solver) if solver else _template(result, parameters)
         for run, (value, code) in enumerate(_measurements(result, metric)):
-            # a word stays one, to be shown where it stands
+            # texts are kept, to be named in the error
             number = value if isinstance(value, str) else float(value)
             yield {"command": algorithm, **parameters, "run": run, "seconds": number, "exit code": str(code)}
 

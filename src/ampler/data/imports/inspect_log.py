@@ -55,7 +55,7 @@ def _rows(file: ResultFile) -> Iterator[Row]:
 
 
 def _log(file: ResultFile) -> tuple[Mapping[str, Any], list[Any]]:
-    """What was evaluated, and the summaries of the samples."""
+    """The evaluation, and the summaries of its samples."""
     if not file.name.endswith(".eval"):
         return file.document["eval"], file.document.get("samples") or []
     try:

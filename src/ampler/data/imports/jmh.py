@@ -1,4 +1,4 @@
-"""What JMH writes with -rf json: one row per measured iteration of a fork."""
+"""Output of JMH with -rf json: one row per measured iteration of a fork."""
 
 from __future__ import annotations
 

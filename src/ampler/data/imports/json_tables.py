@@ -60,7 +60,7 @@ def table_in(document: Any) -> pd.DataFrame | None:
 
 
 def _table(document: Any) -> Any:
-    """The records or the columns in a document, as a data frame takes them; None when there are none."""
+    """The records or the columns in a document, for a data frame; None if there are none."""
     if isinstance(document, list):
         return document if all(map(_is_record, document)) else None
     if not isinstance(document, Mapping):
@@ -101,7 +101,7 @@ class JsonLines:
 
 
 def log_rows(file: ResultFile, *, lists: Collection[str] = ()) -> Iterator[Row]:
-    """Yield the cells of each line, and the lists of these names."""
+    """Yield the cells of each line, with the lists under these names."""
     for number, line in enumerate(file.text().splitlines(), 1):
         if not line.strip():
             continue

@@ -18,7 +18,7 @@ from ampler.data.tables.vocabulary import ALGORITHM, ALGORITHM_ELSE, INSTANCE, I
 
 TABLES = {"studies", "study_directions", "study_user_attributes", "trials", "trial_values"}
 MAX_STUDIES = 100_000
-COMPLETE = 1  # the state of a trial that gave a value
+COMPLETE = 1  # the state of a complete trial
 MINIMIZE, MAXIMIZE = "MINIMIZE", "MAXIMIZE"
 
 
@@ -31,7 +31,7 @@ class _Study:
     trials: int = 0
 
     def add(self, state: object, values: Sequence[Any] | None) -> None:
-        """Note what a trial gave, if it is complete."""
+        """Record the value of a complete trial."""
         if state in (COMPLETE, "COMPLETE") and values and values[0] is not None:
             self.values.append(float(values[0]))
 

@@ -1,4 +1,4 @@
-"""What pyperf writes with -o: one row per value, with the process that measured it."""
+"""Output of pyperf with -o: one row per value, with the process that measured it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pytest-benchmark writes with --benchmark-json: one row per round."""
+"""Output of pytest-benchmark with --benchmark-json: one row per round."""
 
 from __future__ import annotations
 

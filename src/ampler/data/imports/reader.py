@@ -1,4 +1,4 @@
-"""What a reader of another tool's results implements, and what readers share: files of strangers, rows, names.
+"""Protocol of readers for other tools' results, and their shared code: untrusted files, rows, names.
 
 A file of a stranger is bounded in size, a folder in number of files and depth; links are not followed, and nothing
 outside the folder is read.
@@ -30,7 +30,7 @@ MAX_FILES = 20_000  # in one folder of results, with all below it
 MAX_DEPTH = 6  # folders below the one that is named
 LARGEST = 64 * 2**20  # bytes of one file, unpacked
 LARGEST_FOLDER = 512 * 2**20  # bytes of all files that are read of a folder
-MAX_DIGITS = 18  # of a whole number that is kept as one
+MAX_DIGITS = 18  # maximum digits of an integer that is kept as one
 Row = dict[str, Any]
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class ResultsReader(Protocol):
     tool: str
 
     def recognises(self, file: ResultFile, /) -> bool:
-        """Return whether a file is this tool's, from its name or its content; of a damaged one the name tells."""
+        """Return whether a file belongs to this tool, by its name or its content."""
 
     def read(self, files: Sequence[ResultFile], source: str, /) -> Imported:
         """Return the runs in these files of a folder, or in one file; `source` is its name for messages."""
@@ -49,7 +49,7 @@ class ResultsReader(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Imported:
-    """Runs of another tool: one row per run, which column is what, and how the results were understood."""
+    """Runs of another tool: one row per run, the roles of the columns, and notes."""
 
     frame: pd.DataFrame
     tool: str
@@ -58,7 +58,7 @@ class Imported:
     value: str = ""
     summary: str = ""  # a sentence without its full stop
     better: Better | None = None
-    question: str = ""  # put to a user who does not name algorithm and instance either
+    question: str = ""  # question if the user does not name algorithm and instance either
     time_limits: Mapping[str, float | None] = field(default_factory=dict)  # of all runs, by the value that they limit
     row: str = "run"  # of the frame, in messages
     nested: tuple[str, ...] = ()  # columns whose groups of runs share a process: they are averaged
@@ -105,11 +105,11 @@ class ResultFile:
 
     @property
     def top(self) -> str:
-        """The folder below the one that the user named in which the file lies; that one if it lies there itself."""
+        """The first folder on the path from the user's folder to the file, or the user's folder."""
         return (*self.path.parent.relative_to(self._folder).parts, self._folder.name)[0]
 
     def sibling(self, name: str) -> ResultFile | None:
-        """Return a file that this one names, if it is there and inside this one's folder."""
+        """Return an existing file named by this one, within the same folder."""
         path = self.path.parent / name.replace("\\", "/")
         try:
             is_inside = path.resolve().is_relative_to(self.path.parent.resolve())
@@ -128,7 +128,7 @@ class ResultFile:
 
     @cached_property
     def document(self) -> Any:
-        """What a file called .json holds; None when the name has another ending."""
+        """Content of a .json file; None for other files."""
         if ".json" not in [suffix.lower() for suffix in self.path.suffixes[-2:]]:
             return None
         return parse_json(self.content(LIMIT), self.name)
@@ -139,7 +139,7 @@ class ResultFile:
 
 
 def parse_json(text: str | bytes, name: str) -> Any:
-    """Return what a JSON text holds; whole numbers beyond those of a column become the nearest float."""
+    """Parse a JSON text; integers too large for a column become floats."""
     try:
         return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= MAX_DIGITS else float(digits))
     except (ValueError, RecursionError) as problem:
@@ -161,7 +161,7 @@ def files_below(folder: Path, *, allowance: list[int] | None = None) -> list[Res
 
 
 SQLITE = b"SQLite format 3\0"
-MAX_STEPS = 50_000_000  # of SQLite's machine: more than any file of this size needs
+MAX_STEPS = 50_000_000  # steps of SQLite's machine: more than any file of this size needs
 
 
 def is_sqlite(file: ResultFile) -> bool:
@@ -229,7 +229,7 @@ def benchmarks_in(
     further: Collection[str] = (),
     process: str = "",
 ) -> Imported:
-    """Return runs of benchmarks of one program; a parameter of all of them names the algorithm, or each file is one.
+    """Return benchmark runs of a program; the algorithm is a parameter of all benchmarks, or the file.
 
     Columns that are not the value, the run, the `process` or `further` ones make the instance. The only `unit` belongs
     to the name of the value: files with different units are not compared.
@@ -248,7 +248,7 @@ def benchmarks_in(
     )
     summary = f"benchmarks with their parameters are the instances, the values are in {value!r}"
     frame = frame.astype(dict.fromkeys(instance, object)).fillna(dict.fromkeys(instance, "-"))
-    several = process and frame.groupby(names)[process].nunique().min() > 1  # the values of one say nothing of others
+    several = process and frame.groupby(names)[process].nunique().min() > 1  # one at a time
     nested = (process,) if several else ()
     return Imported(frame, tool, algorithm, instance, value, summary, better, question, nested=nested)
 

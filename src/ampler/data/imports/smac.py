@@ -32,7 +32,7 @@ def _rows(file: ResultFile) -> Iterator[Row]:
         names = FIELDS if len(trial) > 10 else [name for name in FIELDS if name != "cpu_time"]
         fields = trial if isinstance(trial, dict) else dict(zip(names, trial, strict=False))
         if fields["status"] not in STATUSES:
-            continue  # it runs
+            continue  # still running
         cost = fields["cost"]
         yield {
             "configuration": str(fields["config_id"]),

@@ -1,4 +1,4 @@
-"""Results people already have → runs, whatever shape their table has.
+"""From tables of any shape to runs.
 
     a file or a frame ─► reading ─► columns: which is what, long or wide ─► shapes: every cell checked ─► ResultsTable
 

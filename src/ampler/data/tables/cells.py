@@ -1,4 +1,4 @@
-"""Cells of a table: what is a number, a name or the end of a run, what is missing, and where a mistake stands."""
+"""Cells of a table: numbers, names, ends of runs, missing values, and the location of errors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "--", "."
 OUTCOMES = ({"true": 1.0, "false": 0.0}, {"yes": 1.0, "no": 0.0})  # pairs of words that make a column of outcomes
 LARGEST_WHOLE = 2**63 - 1  # whole numbers beyond it fit into no column of numbers
 LONG_NUMBERS = ("2.4192406017894334e+45", "0.1234567890123456789", "8.5e-310")
-HEAD = 10_000  # cells that show whether a column holds numbers, and mostly the decimal mark
+HEAD = 10_000  # number of cells used to detect numbers and decimal marks
 
 
 @dataclass(frozen=True, slots=True)
 class RowLocation:
-    """How to name a row in an error: a line of a file, or a row of a data frame."""
+    """Names of rows in errors: a line of a file, or a row of a data frame."""
 
     source: str
     row: str = "line"
@@ -132,7 +132,7 @@ def _are_truths(column: pd.Series[Any]) -> bool:
 
 
 def scalar_cells(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column of a stranger's objects as texts and numbers: what is neither is shown as text."""
+    """Return a column of arbitrary objects as texts and numbers."""
 
     def scalar(cell: Any) -> Any:
         if isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) > LARGEST_WHOLE:
@@ -233,7 +233,7 @@ def _marks(column: pd.Series[Any]) -> tuple[set[Mark], str]:
         if len(marks) == 1:
             return marks, ""
         if len(text) and "," not in text.iloc[0] and column.attrs.get("separator") != ";":
-            break  # mostly a decimal point: the other cells are not read
+            break  # usually a decimal point: skip the other cells
     return marks, str(text.iloc[0]) if len(text) else ""
 
 
@@ -244,7 +244,7 @@ CROSSED = 0.9  # of all combinations: a setting of which some runs are missing i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """One name per row: its position among `names` in order of first appearance, or -1 where there is none."""
+    """One name per row, as its position in `names`; -1 without a name."""
 
     codes: Codes
     names: tuple[str, ...]
@@ -318,7 +318,7 @@ def needed(frame: pd.DataFrame, candidates: Sequence[str]) -> tuple[str, ...]:
     return tuple(codes)
 
 
-# how runs ended ---------------------------------------------------------------------------------------------------
+# ends of runs ---------------------------------------------------------------------------------------------------
 
 FAILURES: tuple[Kind, ...] = ("wrong", "memout", "crash", "unknown", "error")
 FAILED: Mapping[str, Kind] = {word: kind for kind in FAILURES for word in WORDS[kind]}

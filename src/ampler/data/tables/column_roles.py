@@ -1,4 +1,4 @@
-"""How the columns of a table are understood, with its first rows, so that a person can correct it."""
+"""Roles of the columns of a table with its first rows, for correction by the user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ColumnRoles:
     rows: tuple[tuple[str, ...], ...]
     total: int
     problem: str = ""
-    metrics: tuple[str, ...] = ()  # to choose from
+    metrics: tuple[str, ...] = ()  # displayed rows
 
     def having(self, role: Role) -> tuple[str, ...]:
         """Return the columns of a role."""
@@ -44,7 +44,7 @@ def column_roles(
     header = tuple(str(name) for name in frame.columns)
     rows = tuple(tuple(shortened(str(cell), MAX_CELL) for cell in row) for row in frame.head(MAX_ROWS).to_numpy())
     problem = ""
-    if isinstance(shape, InvalidData):  # only what the user specifies
+    if isinstance(shape, InvalidData):  # roles specified by the user only
         problem, value = str(shape), () if columns.value is None else (columns.value,)
         side: Side | None = "algorithm" if columns.algorithms else None
         shape = Shape(columns.algorithm, columns.instance, columns.algorithms or value, side_by_side=side)

@@ -40,18 +40,18 @@ class Columns:
     algorithm: tuple[str, ...] = ()
     instance: tuple[str, ...] = ()
     value: str | None = None
-    metric: str | None = None  # which of several metrics
-    algorithms: tuple[str, ...] = ()  # compare these only: columns of a wide table, names in a long one
-    ignore: tuple[str, ...] = ()  # columns that are as if they were not there
+    metric: str | None = None  # the metric to compare
+    algorithms: tuple[str, ...] = ()  # algorithms to compare: columns of a wide table, names in a long one
+    ignore: tuple[str, ...] = ()  # ignored columns
     describing: tuple[str, ...] = ()  # columns that describe instances, whatever their names
-    paired: tuple[str, ...] = ()  # runs with the same in these columns belong together
+    paired: tuple[str, ...] = ()  # columns whose values pair runs
     resampled: tuple[str, ...] = ()  # repeat and fold of a cross-validation, whose runs share training data
     test_share: float | None = None  # of the data, where the splits are random; None: folds
-    nested: tuple[str, ...] = ()  # runs with the same here belong to one process, on one algorithm and instance
+    nested: tuple[str, ...] = ()  # columns of the process that made a run, within algorithm and instance
     crossed: tuple[str, ...] = ()  # sessions, each of which served many instances
     cluster: str | None = None  # the column that groups instances which belong together
     decimal: Mark | None = None  # the decimal mark of numbers; None: as the cells show
-    spelling: Spelling | None = None  # of names that differ by case or spaces alone; None: they are asked about
+    spelling: Spelling | None = None  # names that differ only by case or spaces: same or different; None: ask
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -63,7 +63,7 @@ class Columns:
 
     @property
     def declared(self) -> set[str]:
-        """The columns that say what belongs together, of which none is the value."""
+        """The columns that group runs or instances; none of them is the value."""
         runs = (*self.paired, *self.resampled, *self.nested, *self.crossed)
         return {fold(name) for name in (self.cluster, *self.describing, *runs) if name}
 
@@ -73,13 +73,13 @@ Side = Literal["algorithm", "instance"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the columns hold: one row per run, or one per cell with its runs side by side.
+    """Shape of a table: one row per run, or one per cell with its runs side by side.
 
     Or algorithms stand side by side, one column each, or instances do; then no column names them.
     """
 
     algorithm: tuple[str, ...]
-    instance: tuple[str, ...]  # specified, or all that may name it: those determined by the others are left out later
+    instance: tuple[str, ...]  # specified columns, or all candidates: redundant ones are removed later
     values: tuple[str, ...]
     index: tuple[str, ...] = ()
     metric: str | None = None
@@ -102,11 +102,11 @@ class _Table:
     columns: Columns
 
     def named(self, names: frozenset[str], but: Collection[str | None] = ()) -> tuple[str, ...]:
-        """Return the columns that are called so."""
+        """Return the columns with these names."""
         return tuple(name for name in self.header if fold(name) in names and name not in but)
 
     def first(self, names: frozenset[str], but: Collection[str | None]) -> str | None:
-        """Return the first column that is called so."""
+        """Return the first column with one of these names."""
         return next(iter(self.named(names, but)), None)
 
     def index(self, but: Collection[str | None]) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def no_column(role: str, header: Sequence[str], free: Sequence[str] = (), more: 
 
 
 def shape_of(frame: pd.DataFrame, columns: Columns) -> Shape:
-    """Return what each column holds, from the names and from what the cells are; InvalidData asks where in doubt."""
+    """Return the shape of a table, from names and cells; InvalidData asks in case of doubt."""
     everything = [str(name) for name in frame.columns]
     described = tuple(find(everything, name, "describing") for name in columns.describing)
     if columns.cluster is not None and (name := find(everything, columns.cluster, "cluster")) not in columns.instance:
@@ -312,12 +312,12 @@ def roles_of(header: Sequence[str], shape: Shape, columns: Columns) -> tuple[Rol
     return tuple(roles.get(name, "run" if fold(name) in v.SEED else "group") for name in header)
 
 
-# columns that may be something else -------------------------------------------------------------------------------
+# doubtful columns --------------------------------------------------------------------------------------------
 
-FEWEST_ROWS = 6  # fewer do not show what kind of column it is
+FEWEST_ROWS = 6  # minimum number of values to classify a column
 FEW_LEVELS = 1 / 3  # a column with this many different numbers per row repeats itself
 MANY_LEVELS = 2 / 3  # one with more does not
-FAR = 100.0  # results of one instance are seldom further apart than this in all rows
+FAR = 100.0  # maximum usual ratio of results on one instance
 MAX_NAMES = 6
 FUNCTION = re.compile(r"[fF]\d+")
 
@@ -397,7 +397,7 @@ def _statistics(names: Sequence[str]) -> list[str]:
 
 
 def _odd(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Columns of another kind than all others: few levels where they have many, or whole and far off alone.
+    """Columns unlike all others: few levels where the others have many, or integers of another magnitude.
 
     One that has a result in common with another on some instance, or is mostly zero, is as algorithms are.
     """

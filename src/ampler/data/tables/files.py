@@ -24,9 +24,9 @@ from ampler.core.text import composed, count, in_bytes, parameter, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-# More text than this out of a compressed file is a mistake or a trap: it holds some ten million runs already.
+# Maximum size of uncompressed text: some ten million runs.
 LIMIT = 512 * 10**6
-LONGEST_LINE = 2**20  # a table of results has no line of a megabyte; a parser would read it whole
+LONGEST_LINE = 2**20  # maximum length of a line, as the parser reads whole lines
 HEADER_LINE = 1  # the line on which a CSV's header stands; the first row of data is the next
 MAX_COMMENTS = 1000  # lines before the header
 MARKS = ",;\t|"  # between cells
@@ -71,7 +71,7 @@ def read_parquet(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
     """Read a Parquet file, after asking its footer how large it will be."""
     pyarrow, parquet = parquet_modules()
     try:
-        with path.open("rb") as stream:  # pyarrow takes no path that is not UTF-8
+        with path.open("rb") as stream:  # pyarrow requires UTF-8 paths
             return _frame_within(parquet.ParquetFile(stream), path, limit)
     except InvalidData:
         raise
@@ -93,7 +93,7 @@ def _frame_within(file: Any, path: Path, limit: int) -> pd.DataFrame:
         raise _too_large(path, limit, "save only the rows and columns that are needed", found)
     try:
         frame: pd.DataFrame = table.to_pandas()
-    except Exception:  # the types that pandas noted are of other columns, as after an edit by another tool
+    except Exception:  # pandas metadata describe other columns, as after an edit by another tool
         frame = table.replace_schema_metadata().to_pandas()
     return frame
 
@@ -139,7 +139,7 @@ def read_excel(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        import openpyxl  # pandas reads with it
+        import openpyxl  # used by pandas
     except ImportError as problem:
         raise MissingDependency("Excel files need openpyxl: pip install 'ampler[excel]'") from problem
     try:
@@ -152,7 +152,7 @@ def read_excel(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
         sheets: dict[str, pd.DataFrame] = pd.read_excel(path, sheet_name=None, engine="openpyxl")
     except InvalidData:
         raise
-    except Exception as problem:  # openpyxl raises whatever its parsers do
+    except Exception as problem:  # openpyxl passes on errors of its parsers
         raise InvalidData(f"{path.name} cannot be read as an Excel file: {first_line(problem)}") from problem
     filled = {name: sheet for name, sheet in sheets.items() if not sheet.empty}
     if len(filled) != 1:
@@ -163,10 +163,10 @@ def read_excel(path: Path, *, limit: int = LIMIT) -> pd.DataFrame:
 
 
 def _extent(sheet: Any) -> int:
-    """The bytes of a sheet as a table, at eight for each cell: a single cell in its last row and column fills it."""
+    """The memory of a sheet as a table, at eight bytes for each cell of its full range."""
     if not hasattr(sheet, "iter_rows"):  # a sheet of a chart
         return 0
-    sheet.reset_dimensions()  # what the file says of them may be wrong
+    sheet.reset_dimensions()  # the recorded dimensions may be wrong
     rows = width = 0
     for row in sheet.iter_rows(values_only=True):
         rows, width = rows + 1, max(width, len(row))
@@ -208,7 +208,7 @@ def measured_head(path: Path, limit: int) -> bytes:
 
 
 def open_stream(path: Path) -> IO[bytes]:
-    """Open a file for reading bytes, decompressed if it begins like a gz, bz2 or xz file, whatever its name."""
+    """Open a file for reading bytes, decompressed if its content is gz, bz2 or xz."""
     opener = _opener(path)
     stream: IO[bytes] = opener(path) if opener else path.open("rb")
     return stream
@@ -246,7 +246,7 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
                 index_col=False,
                 dtype="str",
                 keep_default_na=False,  # an algorithm may be called NA or None
-                skip_blank_lines=False,  # so that a row's number is its line
+                skip_blank_lines=False,  # so that the number of a row is its line
                 skipinitialspace=True,
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning) as problem:
@@ -260,7 +260,7 @@ def _parse_csv(path: Path, encoding: str) -> pd.DataFrame:
 
 
 def _csv_problem(problem: Exception) -> str:
-    """What is wrong with the rows, from the message of pandas."""
+    """Description of invalid rows, from the message of pandas."""
     if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(problem)):
         return f"line {match[2]} has {match[3]} cells, and lines above it have {match[1]}"
     if match := re.search(r"inside string starting at row (\d+)", str(problem)):

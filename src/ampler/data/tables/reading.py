@@ -97,7 +97,7 @@ def _results(table: _Table, where: Mapping[str, str] | None) -> ResultsTable:
 def read_shape(
     source: str | PathLike[str], columns: Columns, encoding: str | None = None, limit: int = LIMIT
 ) -> tuple[pd.DataFrame, Shape | InvalidData]:
-    """Return a table as it is in the file with its shape, or with the error why it has none."""
+    """Return the table of a file with its shape, or with the error that prevents one."""
     table = _read(source, columns, encoding, limit)
     if table.files is not None:
         raise InvalidData(f"{table.location.source} is a folder of several files; name one of them")
@@ -109,7 +109,7 @@ def read_shape(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """A table, and what its source says of it."""
+    """A table, with information from its source."""
 
     frame: pd.DataFrame
     location: RowLocation
@@ -117,7 +117,7 @@ class _Table:
     summary: str = ""
     direction: Direction | None = None
     time_limit: float | None = None
-    is_imported: bool = False  # else its columns are found by their names
+    is_imported: bool = False  # otherwise its columns are found by their names
     question: str = ""  # where neither the source nor the user names algorithm and instance
     files: Mapping[str, Path] | None = None  # instead of the table: files with an algorithm each
 
@@ -228,7 +228,7 @@ def _of_algorithm(algorithm: str, table: _Table, specified: Columns) -> _Table:
     rest = tuple(name for name in ignored if name not in instance)
     ignore = (*table.columns.ignore, *rest)
     columns = replace(table.columns, algorithm=(column,), instance=instance, algorithms=(), ignore=ignore)
-    summary = "" if instance != table.columns.instance else table.summary  # it names another algorithm
+    summary = "" if instance != table.columns.instance else table.summary  # the column names another algorithm
     frame = table.frame.assign(**{column: algorithm})
     return replace(table, frame=frame, columns=columns, question="", summary=summary)
 
@@ -327,7 +327,7 @@ def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_shape(frame: pd.DataFrame, columns: Columns, location: RowLocation) -> tuple[pd.DataFrame, Shape]:
-    """The frame without ignored columns and its shape; row numbers name instances that nothing else names."""
+    """The frame without ignored columns and its shape; unnamed instances get row numbers."""
     header = [str(name) for name in frame.columns]
     frame = frame.drop(columns=[find(header, name, "ignore") for name in columns.ignore])
     header = [str(name) for name in frame.columns]

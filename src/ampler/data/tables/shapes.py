@@ -1,4 +1,4 @@
-"""A data frame whose shape is known → runs, with everything checked on the way."""
+"""From a data frame of known shape to runs, with all checks."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from ampler.data.tables.columns import Columns, Role, Shape, Spelling, find
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_LEVELS = 12  # a column with more values than this names instances, it does not group them
+MAX_LEVELS = 12  # a column with more values than this does not group instances
 _NAMES, _VALUE = "\0names", "\0value"  # columns of a melted table; no file has columns of these names
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """Which values are better, and where the table says so: "the name 'accuracy'"."""
+    """Better direction, and its source in the table: "the name 'accuracy'"."""
 
     better: Better
     source: str
@@ -54,19 +54,19 @@ class ResultsTable:
 
     runs: Runs
     features: Mapping[str, Mapping[str, object]]  # feature -> instance -> value
-    direction: Direction | None  # None: the table does not say what is better
+    direction: Direction | None  # None: unknown
     notes: tuple[str, ...]
     summary: str = ""  # how the columns were understood
-    paired: str | None = None  # the columns that runs share, if the user says so
+    paired: str | None = None  # columns whose values pair runs, if declared
     folds: str = ""  # a warning, if the runs are folds of a cross-validation
-    time_limit: float | None = None  # of all runs, if the source says it
-    measure: str = "value"  # what was measured: the name of the column of values, or the metric
+    time_limit: float | None = None  # time limit of all runs, if recorded
+    measure: str = "value"  # name of the values: their column, or the metric
     roles: Mapping[str, Role] = field(default_factory=dict)  # of each column
     cluster: str | None = None  # the feature whose groups belong together, if the user declares one
     nested: str | None = None  # the columns whose groups of runs are averaged
     crossed: str | None = None  # the columns of sessions that many instances share
     test_over_train: float | None = None  # of folds, if the user declares them
-    groups: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # what else may group the instances
+    groups: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # other possible groupings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +165,7 @@ def to_table(frame: pd.DataFrame, shape: Shape, *, columns: Columns, location: R
 
 
 def _melted(frame: pd.DataFrame, shape: Shape) -> tuple[pd.DataFrame, Shape]:
-    """One row per run: what stands side by side comes one below the other; an empty cell there is no run."""
+    """Convert columns side by side to one row per run; empty cells are no runs."""
     if shape.side_by_side is None and len(shape.values) == 1:
         return frame, shape
     rest = [name for name in frame.columns if name not in shape.values]
@@ -210,7 +210,7 @@ def _of_algorithms(rows: _Rows, algorithms: Sequence[str]) -> _Rows:
 
 
 def _without_retries(rows: _Rows) -> _Rows:
-    """Of a run that failed and was tried again the last attempt counts; attempts are runs where nothing else is."""
+    """Keep the last attempt of each repeated run; without another index, attempts number the runs."""
     long, location = rows.long, rows.location
     if long.attempt is None:
         return rows
@@ -230,7 +230,7 @@ def _without_retries(rows: _Rows) -> _Rows:
 
 
 def _refuse_duplicates(rows: _Rows) -> None:
-    """Where a column numbers the runs, each run may stand there once."""
+    """Check that each numbered run occurs once."""
     index, frame, keys = rows.long.index, rows.frame, rows.keys(*rows.long.index)
     first = combination(keys)[1]
     if not index or len(first) == len(keys):
@@ -386,7 +386,7 @@ def _descriptions(rows: _Rows) -> tuple[dict[str, dict[str, object]], dict[str, 
             continue
         values, of = _as_numbers(column.names), {rows.instance.of(row): column.codes[row] for row in first}
         are_numbers = values is not column.names
-        # a size may have as many values as it likes
+        # sizes may have any number of values
         most = instances if are_numbers and name not in parts else min(MAX_LEVELS, instances // 2)
         if 2 <= len(values) <= most:
             features[name] = {instance: values[code] for instance, code in of.items()}
@@ -420,7 +420,7 @@ def _direction(frame: pd.DataFrame, long: Shape) -> Direction | None:
 
 
 def _summary(shape: Shape, instance: Sequence[str], index: Sequence[str]) -> str:
-    """How the columns were understood, in a sentence without its full stop."""
+    """Description of the roles of the columns, without a full stop."""
     if shape.side_by_side is None:
         algorithm, where = (" and ".join(map(repr, names)) for names in (shape.algorithm, instance))
         numbers = " and ".join(repr(name) for name in index if name != _NAMES)
@@ -436,11 +436,11 @@ def _summary(shape: Shape, instance: Sequence[str], index: Sequence[str]) -> str
 
 
 def _group_means(runs: Runs, groups: Codes) -> Runs:
-    """One run for each group of runs of an algorithm on an instance: the mean of those that gave a value."""
+    """One run for each group of runs of an algorithm on an instance: the mean of the values."""
     ok = runs.ok
     members, first = combination(runs.instance, runs.algorithm, groups)
     with_value = np.flatnonzero(ok)[::-1]
-    represents = first.copy()  # its first run, or the first that gave a value
+    represents = first.copy()  # its first run, or the first with a value
     represents[members[with_value]] = with_value
     sums, counts = (np.bincount(members[ok], weights, len(first)) for weights in (runs.value[ok], None))
     value = np.where(counts > 0, sums / np.maximum(counts, 1), runs.value[first])
@@ -481,7 +481,7 @@ def _about_folds(
 
 
 def _about_parts(parts: Sequence[str], rows: _Rows) -> str:
-    """What makes an instance, where several columns do."""
+    """Description of instances that are named by several columns."""
     if len(parts) < 2:
         return ""
     note = f"an instance is one combination of {' and '.join(parts)} ({len(rows.instance.names)} of them)"
@@ -518,7 +518,7 @@ def spelling_key(name: str) -> str:
 
 
 def _one_spelling(names: Coded, spelling: Spelling | None) -> Coded:
-    """Names that differ by case or spaces alone as one, under the name that comes first."""
+    """Merge names that differ only by case or spaces, under the first one."""
     if spelling != "same":
         return names
     positions: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The words people use for their columns, by what such a column holds, and which values are better by their name.
+"""Usual names of columns by role, and the better direction implied by a name.
 
 Pure: names alone, no cells. Names are compared as letters and digits only (`fold`), or word by word where a longer name
 means the same: "CPU time", "number of jobs".
@@ -13,7 +13,7 @@ from importlib.resources import files
 
 from ampler.core.settings import Better
 
-# A word begins at a capital after a small letter (TestAccuracy), and at what is no letter or digit (test_accuracy).
+# A word begins at a capital after a small letter (TestAccuracy), and after other characters (test_accuracy).
 BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[^0-9A-Za-z]+")
 
 
@@ -35,7 +35,7 @@ def words_of(name: object) -> list[str]:
     return [word.lower() for word in BREAK.split(str(name)) if word]
 
 
-# The words as users write them, by what a column of that name holds; what each list is for stands in the file.
+# Usual column names by role; the file explains each list.
 WORDS: Mapping[str, frozenset[str]] = {
     name: frozenset(text.split())
     for name, text in tomllib.loads(files("ampler.data.tables").joinpath("vocabulary.toml").read_text("utf-8")).items()
@@ -99,7 +99,7 @@ def summarises(name: object) -> bool:
 
 
 def is_measure(name: object) -> bool:
-    """Return whether a name is that of what was measured, and not of what was run.
+    """Return whether a name is that of a measure.
 
     >>> is_measure("Test accuracy (%)"), is_measure("accuracy drop"), is_measure("cost-sensitive SVM")
     (True, True, False)
@@ -114,13 +114,13 @@ def is_measure(name: object) -> bool:
 
 
 def measure_in(name: object) -> str | None:
-    """Return the one whole measure that a name is, without qualifying words; None if it is another name.
+    """Return the measure that a name stands for, without qualifiers; None for other names.
 
     >>> measure_in("val_loss"), measure_in("CPU time (s)"), measure_in("ndcg@10"), measure_in("accuracy_drop")
     ('valloss', 'cputime', 'ndcg', None)
     """
     words = words_of(str(name))
-    if TURNED.match(str(name)) or (words[:1] == ["no"] and words[1:2] != ["of"]):  # "no errors" may say that none is
+    if TURNED.match(str(name)) or (words[:1] == ["no"] and words[1:2] != ["of"]):  # "no errors" may mean none
         return None
     ends = [len(words)]
     while ends[-1] > 1 and (words[ends[-1] - 1] in AROUND | UNITS or words[ends[-1] - 1].isdigit()):

@@ -28,9 +28,9 @@ __all__ += ["RunsData", "draw_runs", "runs_data"]
 
 AccuracyOrder = Literal["given", "feature", "name", "error", "runs"]
 
-DOTS = 6000  # standard errors drawn one by one; more become a band
+DOTS = 6000  # maximum number of single standard errors; more become a band
 WIDE_SPREAD = 50.0  # largest over median error, above which the axis is logarithmic
-DEEPEST = 1e-6  # of the largest error: what is below looks like zero
+DEEPEST = 1e-6  # share of the largest error below which errors look like zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class AccuracyData:
 
     instances: tuple[str, ...]  # labels
     errors: Floats  # NaN: not known, or the pair lacks the instance
-    largest_guarded: Floats  # of each instance, allowing for luck
+    largest_guarded: Floats  # of each instance, with conservative variance bounds
     runs: tuple[int, ...]
     at_budget: tuple[bool, ...]
     wanted: float | None  # se
@@ -47,7 +47,7 @@ class AccuracyData:
 
     @property
     def finding(self) -> str:
-        """On how many instances the differences are known as accurately as wanted."""
+        """State the number of instances that reach the target standard error."""
         known = self.errors[np.isfinite(self.errors)]
         if not known.size:
             return "The standard errors are not known"
@@ -89,7 +89,7 @@ def accuracy_data(analysis: Analysis, *, order: AccuracyOrder = "given", widest:
 
 
 def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool = False) -> Axes:
-    """Draw the standard errors of each instance, the accuracy wanted, and at the right the runs that were spent.
+    """Draw the standard errors of each instance, the target, and at the right the numbers of runs.
 
     More than 40 instances become a strip without names. `guarded` adds the largest guarded standard error of each.
     """
@@ -103,7 +103,7 @@ def draw_accuracy(data: AccuracyData, ax: Axes | None = None, *, guarded: bool =
             ax.plot(x, y, "|" if has_names else "_", color=GREY, markersize=6, label="Guarded")
         if data.wanted is not None:
             (ax.axvline if has_names else ax.axhline)(data.wanted, color=INK, linestyle="--", linewidth=0.9)
-        side, known = "x" if has_names else "y", data.errors[data.errors > 0]  # NaN is not
+        side, known = "x" if has_names else "y", data.errors[data.errors > 0]  # false for NaN
         if known.size and known.max() > WIDE_SPREAD * np.median(known):  # logarithmic, and linear next to zero
             threshold = max(float(known.min()), float(known.max()) * DEEPEST)
             (ax.set_xscale if has_names else ax.set_yscale)("symlog", linthresh=threshold)
@@ -169,7 +169,7 @@ MOST_STEPS = 60  # numbers of runs at which errors are computed
 class ConvergenceData:
     """The standard error of every pair (columns) after this many runs of each algorithm (rows), on one instance.
 
-    An algorithm that was run less often keeps what it has.
+    Algorithms with fewer runs keep their last value.
     """
 
     instance: str  # label
@@ -186,7 +186,7 @@ class ConvergenceData:
 
     @property
     def finding(self) -> str:
-        """Whether, and when, the accuracy that is wanted was reached."""
+        """State whether and when the target was reached."""
         largest = self.largest
         if self.wanted is None:
             last = fig.compact((100 if self.difference in ("percent", "points") else 1) * float(largest[-1]), 3)
@@ -228,7 +228,7 @@ def convergence_data(analysis: Analysis, instance: str | None = None, *, widest:
 
 
 def draw_convergence(data: ConvergenceData, ax: Axes | None = None) -> Axes:
-    """Draw the errors of all pairs over the runs: thin lines, the largest of all thick, what is wanted dashed."""
+    """Draw the errors of all pairs over the runs: thin lines, the largest thick, the target dashed."""
     complete = np.isfinite(data.errors).all(axis=0)
     is_band = len(data.pairs) > LINES and bool(complete.any())  # more lines than can be distinguished
     with fig.canvas(ax, height=2.5) as ax:
@@ -273,7 +273,7 @@ class RunsData:
 
     @property
     def finding(self) -> str:
-        """Who took most of the runs."""
+        """State the algorithm with most runs."""
         totals = self.totals
         if len(set(totals)) == 1:
             return f"Every algorithm had {totals[0]:,} runs"

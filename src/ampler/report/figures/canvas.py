@@ -1,4 +1,4 @@
-"""What all figures share: canvas and files, titles and notes, rows with names, labels, and axes of differences."""
+"""Shared parts of figures: canvas and files, titles and notes, rows with names, labels, axes of differences."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def canvas(ax: Axes | None, *, width: float = COLUMN, height: float = 2.4) -> It
 def bare_canvas(ax: Axes | None, *, width: float, height: float) -> Iterator[Axes]:
     """Give axes without frame whose places are inches from the upper left corner: for drawings that lay themselves out.
 
-    They are quicker than others, as nothing is measured to make room for it.
+    They are faster than other axes, as no layout is computed.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -107,7 +107,7 @@ def save(ax: Axes, file: str | os.PathLike[str], *, dpi: int = 300) -> None:
             save_pgf(figure, draft)
         return
     without_date: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    drawn = io.BytesIO()  # matplotlib itself does not bear a disk that is full
+    drawn = io.BytesIO()  # matplotlib does not handle a full disk
     with matplotlib.rc_context(_FILES):
         figure.savefig(drawn, format=kind, dpi=dpi, metadata=without_date)
     with replace_file(file) as draft:
@@ -148,7 +148,7 @@ def sheet(**options: Any) -> Figure:
 
 HARD = "\N{NO-BREAK SPACE}"
 WORDS = 0.165  # inches that a line of words takes
-BESIDE = ("axes fraction", "data")  # the coordinates of what stands at the right of a row
+BESIDE = ("axes fraction", "data")  # coordinates of texts at the right of a row
 
 
 def text_width(text: str, *, bold: bool = False) -> float:
@@ -159,12 +159,12 @@ def text_width(text: str, *, bold: bool = False) -> float:
     font = FontProperties(size=LETTERS, weight="bold" if bold else "normal")
     shown = text.replace(r"\$", "$")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # a box stands for what our letters lack
+        warnings.filterwarnings("ignore", message="Glyph")  # missing glyphs become a box
         return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0]) / 72
 
 
 def describe(ax: Axes, finding: str, *lines: str) -> None:
-    """Write above a figure what it shows, and below its axes what they show and how to read them, in lines that fit.
+    """Write the title above a figure, and notes below its axes, in lines that fit.
 
     The finding stands above the axes alone, if the figure has others. Lines below end where the axes end: what stands
     next to the axes is reserved from their room, so write that first."""
@@ -206,7 +206,7 @@ def in_lines(text: str, inches: float, *, bold: bool = False) -> list[str]:
 
 
 ROW = 0.185  # inches that one row with a label takes
-TALLEST = 60.0  # inches: beyond this no file of any format is of use
+TALLEST = 60.0  # maximum height in inches
 NAMED = 40  # instances that are rows with names; more become a strip
 
 
@@ -232,7 +232,7 @@ def beside(ax: Axes, y: float, text: str, *, points: float = 4, **style: Any) ->
 
 
 def legend_above(ax: Axes, *, columns: int, title: str | None = None) -> None:
-    """Say above the axes what colours and marks mean, where direct labels do not fit."""
+    """Draw a legend above the axes, if direct labels do not fit."""
     spaces: dict[str, Any] = {"columnspacing": 1.0, "handletextpad": 0.4, "borderpad": 0}
     where: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "ncols": columns}
     ax.legend(title=title, title_fontsize=LETTERS, **where, **spaces)
@@ -272,7 +272,7 @@ def save_pgf(figure: Figure, file: str | os.PathLike[str]) -> None:
     with matplotlib.rc_context(SETTINGS), _escaped_texts(figure):
         try:
             figure.savefig(file, format="pgf")
-        except ValueError as problem:  # what matplotlib makes of LaTeX's complaint
+        except ValueError as problem:  # matplotlib's error for LaTeX errors
             first = str(problem).splitlines()[0]
             raise InvalidInput(
                 f"every text of a pgf figure must be one that {SYSTEM} can set, got {first!r}; write pdf instead"
@@ -316,7 +316,7 @@ def _escaped_texts(figure: Figure) -> Iterator[None]:
 
 
 def _escaping(formatter: Formatter) -> Formatter:
-    """Return a formatter that writes what another one writes, as LaTeX."""
+    """Return a formatter that converts the output of another one to LaTeX."""
     from matplotlib.ticker import FuncFormatter
 
     class Escaping(FuncFormatter):
@@ -351,7 +351,7 @@ def instance_labels(analysis: Analysis, widest: int = WIDEST) -> tuple[str, ...]
 
 
 def pair_labels(analysis: Analysis, pairs: Sequence[tuple[str, str]], widest: int = WIDEST) -> tuple[str, ...]:
-    """Return the labels of comparisons: the rival alone where all are compared with the same reference.
+    """Return the labels of comparisons: with a reference, the other algorithm alone.
 
     Else both, on two lines when their names are too long for one.
     """
@@ -365,7 +365,7 @@ def pair_labels(analysis: Analysis, pairs: Sequence[tuple[str, str]], widest: in
 
 
 def in_short(sentence: str, analysis: Analysis, widest: int = WIDEST) -> str:
-    """Return a sentence about an analysis with its long names as they stand in the figure."""
+    """Return a sentence about an analysis with the short names of the figure."""
     names = [row.algorithm for row in analysis.algorithms]
     short = dict(zip(names, distinct_names(names, widest), strict=True))
     for name in sorted((name for name in names if len(name) > widest), key=len, reverse=True):
@@ -381,7 +381,7 @@ def first_of(names: Sequence[str], scores: Sequence[float], *, larger: bool = Tr
 
 
 def not_shown(count: int, what: str = "more comparisons") -> str:
-    """Return how many of something a figure leaves out; nothing for none."""
+    """Return a note on the omitted items of a figure; empty for none."""
     return f"{count} {what} are not shown" if count else ""
 
 
@@ -405,7 +405,7 @@ def literal(text: str) -> str:
 MARKS = 5  # on an axis: more would touch each other in a column
 TEN = math.log(10)
 BEYOND = 30.0  # logarithms whose factors are written by their power alone
-NEAR, FAR = 6.0, 300.0  # factors less than this apart stand evenly as numbers, and at 1, 2, 5, 10, …
+NEAR, FAR = 6.0, 300.0  # ratio below which factors have evenly spaced marks, otherwise 1, 2, 5, 10, …
 _NAMES = {"simple": "difference", "percent": "percent difference", "ratio": "factor", "points": "percentage points"}
 
 
@@ -421,7 +421,7 @@ def difference_name(analysis: Analysis, *names: str) -> str:
 
 
 def display_sign(analysis: Analysis) -> float:
-    """Return what differences, first − second, are multiplied by for display: other − reference where there is one."""
+    """Return the sign of displayed differences: −1 with a reference, where other − reference is shown."""
     return 1.0 if analysis.settings.reference is None else -1.0
 
 
@@ -503,7 +503,7 @@ def size_text(value: float, difference: str, digits: int) -> str:
 
 
 def _scale(difference: str) -> tuple[int, str]:
-    """What differences are multiplied by where they are written, and the sign behind them."""
+    """Factor of displayed differences, and their unit sign."""
     return {"percent": (100, " %"), "points": (100, "")}.get(difference, (1, ""))
 
 

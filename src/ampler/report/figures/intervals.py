@@ -46,11 +46,11 @@ class IntervalRow:
     holm: Interval  # at the Holm level of its rank, as in the paper's tables; not joint
     joint: Interval
     rejected: bool
-    finding: Finding | None = None  # of the row's algorithm; None: rejected or not
+    finding: Finding | None = None  # verdict of the row's algorithm; None: only rejected or not
 
     @property
     def kind(self) -> str:
-        """What mark and colour the row has."""
+        """Mark and colour of the row."""
         return self.finding or ("rejected" if self.rejected else "inconclusive")
 
     def ends(self, interval: IntervalKind) -> tuple[float, ...]:
@@ -60,7 +60,7 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """The comparisons from top to bottom, `left_out` of them not shown, and what their numbers mean."""
+    """The comparisons from top to bottom, `left_out` of them not shown, and the meaning of their numbers."""
 
     rows: tuple[IntervalRow, ...]
     left_out: int
@@ -69,8 +69,8 @@ class Intervals:
     name: str  # of the axis
     neutral: float  # where there is no difference
     alpha: float  # of the family
-    level: str = "Holm"  # whose level the intervals have that are not joint
-    margin: float | None = None  # differences within it do not matter
+    level: str = "Holm"  # name of the level of the marginal intervals
+    margin: float | None = None  # equivalence margin
     finding: str = ""  # in a sentence
 
 
@@ -146,7 +146,7 @@ def draw_intervals(
 
 
 def _draw_estimates(ax: Axes, data: Intervals, interval: IntervalKind) -> None:
-    """Draw the rows, those of one finding together: colour and mark say which it is, so that print and eye can tell."""
+    """Draw the rows grouped by verdict, with a colour and a mark for each verdict."""
     bounds = [end for row in data.rows for end in (*row.ends(interval), row.estimate) if math.isfinite(end)]
     low, high = min([*bounds, data.neutral]), max([*bounds, data.neutral])
     margin = MARGIN * (high - low) or 1.0  # where open intervals are cut
@@ -221,7 +221,7 @@ def draw_verdict(data: VerdictData, ax: Axes | None = None) -> Axes:
 
 
 class _Layout:
-    """Where everything stands, in inches from the upper left corner."""
+    """Layout, in inches from the upper left corner."""
 
     def __init__(self, data: VerdictData) -> None:
         forest, texts = data.forest, [_texts(line) for line in data.lines]
@@ -243,15 +243,15 @@ class _Layout:
         self.height = self.foot + fig.WORDS * len(self.notes) - 0.02
 
     def x(self, value: float) -> float:
-        """Where a value of the axis stands."""
+        """Position of a value of the axis."""
         return self.at(self.axis.position(value))
 
     def at(self, percent: float) -> float:
-        """Where a place in percent of the axis stands."""
+        """Position of a percentage of the axis."""
         return self.left + (self.right - self.left) * percent / 100
 
     def y(self, index: int) -> float:
-        """Where a row stands."""
+        """Position of a row."""
         return self.head + LINE_HEIGHT * (index + 1)
 
 
@@ -333,7 +333,7 @@ class Subgroups:
 
     @property
     def finding(self) -> str:
-        """How many comparisons look different from group to group. Exploratory."""
+        """State the number of comparisons that differ between groups. Exploratory."""
         intervals = [[mark.interval for mark in row] for row in self.marks]
         sides = [{(low > self.neutral) - (high < self.neutral) for low, high in row} for row in intervals]
         turned, one = sum(len(side) > 1 for side in sides), len(self.pairs) == 1
@@ -376,7 +376,7 @@ def subgroups_data(
 
 
 def draw_subgroups(data: Subgroups, ax: Axes | None = None) -> Axes:
-    """Draw each comparison with a mark per group; colours and markers tell the groups apart."""
+    """Draw each comparison with a mark per group; colours and markers distinguish the groups."""
     size = len(data.groups)
     with fig.canvas(ax, width=fig.COLUMN) as ax:
         ax.axvline(data.neutral, color=MUTED, linewidth=0.9)

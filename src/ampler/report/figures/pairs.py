@@ -56,7 +56,7 @@ class InstanceDifferences:
 
     @property
     def finding(self) -> str:
-        """How many differences there are clear of zero by themselves."""
+        """State the number of differences whose own interval excludes zero."""
         clear = int(((self.lower > 0) | (self.upper < 0)).sum())
         if not np.isfinite(self.errors).any():
             return f"{self.instance}: the differences"
@@ -65,7 +65,7 @@ class InstanceDifferences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairDifferences:
-    """The difference of one pair on each of its instances with its standard error, and what the family says of it."""
+    """Difference of one pair on each instance with its standard error, and the verdict of the family."""
 
     pair: str
     instances: tuple[str, ...]  # labels
@@ -82,13 +82,13 @@ class PairDifferences:
 
     @property
     def finding(self) -> str:
-        """On how many instances which of the two is better."""
+        """State the wins of both algorithms."""
         size = len(self.differences)
         return _who_wins(self.names, self.first_better, size - int((self.differences == 0).sum()), size)
 
 
 def _who_wins(names: tuple[str, ...], wins: int, untied: int, instances: int) -> str:
-    """Who is better on how many instances, of those on which the two differ."""
+    """State the wins, without ties."""
     losses = untied - wins
     if wins == losses:
         return f"{named(names)} are each better on {wins} of {instances} instances"
@@ -105,7 +105,7 @@ def instance_differences_data(
     most: int | None = MOST,
     widest: int = fig.WIDEST,
 ) -> InstanceDifferences:
-    """Return what is known of every pair on one instance; the intervals are estimate ± z·SE, unadjusted.
+    """Return the difference of every pair on one instance; the intervals are estimate ± z·SE, unadjusted.
 
     `order` is that of the pairs ("given"), by "estimate", or by "error", largest first.
     """
@@ -254,22 +254,22 @@ class ScatterData:
 
     @property
     def wins(self) -> tuple[int, int, int]:
-        """On how many instances the first is better, on how many they tie, on how many the second is better."""
+        """Numbers of wins of the first, ties, and wins of the second."""
         return int(self.ahead.sum()), int((self.first == self.second).sum()), int(self.behind.sum())
 
     @property
     def ahead(self) -> Bools:
-        """Where the first is better."""
+        """Instances on which the first is better."""
         return self.first < self.second if self.better == "lower" else self.first > self.second
 
     @property
     def behind(self) -> Bools:
-        """Where the second is better."""
+        """Instances on which the second is better."""
         return np.asarray(~self.ahead & (self.first != self.second))
 
     @property
     def finding(self) -> str:
-        """Who is better on how many instances."""
+        """Text of the wins."""
         won, _, lost = self.wins
         return _who_wins(self.names, won, won + lost, len(self.first))
 
@@ -294,7 +294,7 @@ def scatter_data(analysis: Analysis, first: str, second: str, *, widest: int = N
 
 
 def draw_scatter(data: ScatterData, ax: Axes | None = None) -> Axes:
-    """Draw one against the other; on the diagonal they are equal, and each side says who is better there."""
+    """Draw a scatter plot with the diagonal of equality, and name the better algorithm on each side."""
     from matplotlib.ticker import MaxNLocator
 
     values = np.concatenate([data.first, data.second])
@@ -328,7 +328,7 @@ def draw_scatter(data: ScatterData, ax: Axes | None = None) -> Axes:
     return ax
 
 
-# what the t-test rests on -----------------------------------------------------------------------------------------
+# normality of the differences ---------------------------------------------------------------------------------------
 
 BAND = 0.95  # pointwise level of the band in which normal differences lie
 RESAMPLES = 4000
@@ -356,12 +356,12 @@ class QuantileData:
 
     @property
     def outside(self) -> Bools:
-        """Which differences lie where those of a normal distribution seldom do."""
+        """Differences outside the band of a normal distribution."""
         return (self.observed < self.lower) | (self.observed > self.upper)
 
     @property
     def finding(self) -> str:
-        """How skewed the differences are, and how many lie outside the band."""
+        """State the skewness, and the number of differences outside the band."""
         skewness = f"skewness {self.skewness:.1f}".replace("-", "−")
         return f"{self.pair}: {skewness}, {int(self.outside.sum())} of {len(self.observed)} outside the band"
 
@@ -380,7 +380,7 @@ class BootstrapData:
 
     @property
     def finding(self) -> str:
-        """How far the mean is from normal."""
+        """State the deviation of the mean from normality."""
         if np.isnan(self.skewness):
             return f"{self.pair}: the mean never varies"
         skewness = f"{self.skewness:.2f}".replace("-", "−")
@@ -437,7 +437,7 @@ def bootstrap_data(
     resamples: int = RESAMPLES,
     rng: np.random.Generator | int = SEED,
 ) -> BootstrapData:
-    """Return the mean difference of a pair over resampled instances: is it as normal as the t-test takes it to be?"""
+    """Return the mean difference of a pair over resampled instances, to check its normality."""
     if resamples < 2:
         raise InvalidInput(f"resamples must be two or more, got {resamples!r}; {RESAMPLES} are plenty")
     phi, rng = _differences_of(analysis, first, second), np.random.default_rng(rng)

@@ -34,7 +34,7 @@ APART = 0.075  # of the height of the axes: two names closer than this would tou
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Staircase:
-    """A name, and the values at which its curve rises, smallest first; those that are infinite never come."""
+    """A step curve: its name and the values at which it rises, smallest first."""
 
     name: str
     values: Floats
@@ -47,7 +47,7 @@ class Staircase:
 
 
 def draw_steps(ax: Axes, curves: Sequence[Staircase], *, end: float, banded: bool = False) -> None:
-    """Draw the curves up to the end of the axis, told apart by colour and line style, with their names at the right.
+    """Draw the curves up to the end of the axis, with different colours and line styles, and names at the right.
 
     Few curves have a band: where 95 % of resamples of their values lie. The bootstrap of a share is binomial.
     """
@@ -87,14 +87,14 @@ ProfileOf = Literal["instances", "runs"]
 NAME_WIDTH = 16  # characters of a name next to its line
 MAX_BANDS = 4  # curves whose bands can be distinguished
 MAX_CURVES = 8  # curves that can be distinguished
-DWARFS = 10.0  # times the median distance: an end beyond this would press most steps together
-LARGEST_DISTANCE = 1e300  # larger ones count as it: medians and matplotlib's marks beyond may be infinite
-FARTHEST = 0.05  # of the area that the last part of a curve may hold before the axis ends
+DWARFS = 10.0  # maximum end of the axis in median distances
+LARGEST_DISTANCE = 1e300  # larger values are clipped: medians and matplotlib's marks could be infinite
+FARTHEST = 0.05  # share of the area that the axis may cut off
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProfileData:
-    """How far each algorithm is from the best that was seen: sorted distances, infinite where there is no value.
+    """Sorted distances of each algorithm to the best value; infinite without a value.
 
     Distances are ratios where all values are positive, else differences.
     """
@@ -105,7 +105,7 @@ class ProfileData:
     is_ratio: bool
 
     def share(self, algorithm: int, distance: float) -> float:
-        """Return the share that an algorithm brings within a distance of the best."""
+        """Return the share of instances on which an algorithm is within a distance of the best."""
         distances = self.distances[algorithm]
         return float(np.searchsorted(distances, distance, side="right")) / len(distances)
 
@@ -122,7 +122,7 @@ class ProfileData:
 
     @property
     def finding(self) -> str:
-        """Who is most often the best."""
+        """State the algorithm that is most often the best."""
         shares = [self.share(k, self.best) for k in range(len(self.algorithms))]
         (most, *others), names = fig.first_of(self.algorithms, shares)
         verbs = {"instances": ("is best on", "are each best on")}
@@ -137,7 +137,7 @@ def profile_data(analysis: Analysis, *, of: ProfileOf = "instances", widest: int
     run next to the best run of all, which shows how often each target is reached. What has no value is never near."""
     choice("of", of, ("instances", "runs"), "it is the unit of the count")
     lower = analysis.settings.better == "lower"
-    if of == "instances":  # no value where none of the runs gave one
+    if of == "instances":  # no value if all runs failed
         values = np.where(solved_cells(analysis), analysis.statistics, np.nan).ravel()
         instance, algorithm = (index.ravel() for index in np.indices(analysis.statistics.shape))
     else:
@@ -201,7 +201,7 @@ def recorded_runs(analysis: Analysis) -> Runs:
 
 
 def _end(data: ProfileData) -> float:
-    """Where the axis ends: most of the finite distances lie before."""
+    """End of the axis, beyond most of the finite distances."""
     finite = _finite_distances(data)
     if not finite.size:
         return data.best + 1.0
@@ -235,13 +235,13 @@ def _stretch(ax: Axes, data: ProfileData, end: float) -> bool:
     return True
 
 
-FACTOR = 10.0  # of PAR10, which is usual
+FACTOR = 10.0  # factor of the usual PAR10
 WIDE_SPREAD = 30.0  # largest over smallest value, above which the axis is logarithmic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CactusData:
-    """The values of the runs that gave one, sorted, for each algorithm; how many there were; and PAR scores."""
+    """Sorted values of the runs of each algorithm, numbers of runs, and PAR scores."""
 
     algorithms: tuple[str, ...]  # labels
     values: tuple[Floats, ...]  # of each algorithm, smallest first
@@ -252,16 +252,16 @@ class CactusData:
 
     @property
     def solved(self) -> tuple[int, ...]:
-        """How many runs of each algorithm gave a value."""
+        """Number of runs with a value, for each algorithm."""
         return tuple(len(values) for values in self.values)
 
     def within(self, algorithm: int, value: float) -> int:
-        """Return how many runs of an algorithm gave a value that is not larger."""
+        """Return the number of runs of an algorithm with at most this value."""
         return int(np.searchsorted(self.values[algorithm], value, side="right"))
 
     @property
     def finding(self) -> str:
-        """Who solves most, and who has the best score."""
+        """State the solver with most solved runs, and the best score."""
         shares = [solved / max(runs, 1) for solved, runs in zip(self.solved, self.runs, strict=True)]
         places, names = fig.first_of(self.algorithms, shares)
         most, verb = places[0], "solves" if len(places) == 1 else "solve"
@@ -323,9 +323,9 @@ def draw_cactus(data: CactusData, ax: Axes | None = None, *, most: int = MAX_CUR
     return ax
 
 
-MAX_CLOUDS = 16  # algorithms that one page holds
-FEWEST = 5  # values from which on a density and a box say something
-MOST_DOTS = 400  # values of an algorithm that are drawn one by one; beyond, every so-many-th of the sorted ones
+MAX_CLOUDS = 16  # maximum number of algorithms on a page
+FEWEST = 5  # minimum number of values for a density and a box
+MOST_DOTS = 400  # maximum number of points per algorithm; beyond, the sorted values are thinned evenly
 POINTS = 160  # of a density
 ROW = 2.0  # rows of text that one algorithm takes
 SEED = 2019  # of the jitter, so that the same analysis gives the same figure
@@ -349,7 +349,7 @@ class CloudData:
 
     @property
     def finding(self) -> str:
-        """Who has the best median there."""
+        """State the best median."""
         medians = [median for _, median, _ in self.quartiles]
         (best, *others), names = fig.first_of(self.algorithms, medians, larger=self.better == "higher")
         verb = "share" if others else "has"
@@ -387,7 +387,7 @@ def _quartiles(values: Floats) -> tuple[float, float, float]:
 
 
 def density(values: Floats, at: Floats) -> Floats:
-    """Return how densely values lie, by normal kernels of Silverman's width.
+    """Return the density of values by normal kernels of Silverman's width.
 
     >>> bool(density(np.array([1.0, 1.1, 0.9, 1.0, 5.0]), np.array([1.0]))[0] > 0.3)
     True
@@ -455,7 +455,7 @@ class ParetoData:
 
     @property
     def finding(self) -> str:
-        """How many are on the front, and how many are dominated."""
+        """Numbers of algorithms on the front and dominated, as text."""
         front, dominated = (self.standings.count(what) for what in ("front", "dominated"))
         return f"{front} of {len(self.standings)} on the Pareto front, {dominated} dominated"
 

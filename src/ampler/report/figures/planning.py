@@ -56,7 +56,7 @@ class SampleSizes:
 
     @property
     def finding(self) -> str:
-        """What Holm's procedure saves where there are most comparisons."""
+        """State the saving by Holm's procedure for the most comparisons."""
         one, other, count = self.bonferroni[-1], self.holm[-1], self.comparisons[-1]
         return f"Holm needs {other} instances for {count} comparisons, Bonferroni {one}"
 
@@ -70,7 +70,7 @@ class PowerProfiles:
 
     @property
     def finding(self) -> str:
-        """How low the worst test may fall in a design for a mean power."""
+        """State the lowest power of a test in a design for a mean power."""
         worst = min(design.worst_power for design in self.designs)
         return f"The worst test keeps a power of {worst:.2f} or more"
 
@@ -90,7 +90,7 @@ class PowerCurve:
 
 
 class PlannedFor(TypedDict, total=False):
-    """What designs are made for, as `required_instances` takes it; effect 0.5 and power 0.9 by default."""
+    """Settings of designs, as in `required_instances`; effect 0.5 and power 0.9 by default."""
 
     effect: float
     power: float
@@ -161,7 +161,7 @@ def draw_power_profiles(data: PowerProfiles, ax: Axes | None = None) -> Axes:
             note = ax.annotate(label, (counts[-1], heights[-1]), shift, textcoords="offset points", va="center")
             note.set(color=color, annotation_clip=False)
         every = ceil(len(data.designs) * LABEL_WIDTH / (ax.get_window_extent().width / ax.figure.dpi))
-        for design in data.designs[::-every]:  # N above the line of the mean power, as often as there is room for it
+        for design in data.designs[::-every]:  # N above the line of the mean power, as often as space permits
             at = design.comparisons, design.mean_power
             above: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small", "color": BLUE}
             stroke = withStroke(linewidth=2, foreground=PAPER)
@@ -179,7 +179,7 @@ def power_curve_data(design: Design, *, effects: Iterable[float] | None = None) 
     """
     names = ("instances", "comparisons", "alpha", "alternative", "test", "correction", "per_cluster", "icc")
     settings: dict[str, Any] = {name: getattr(design, name) for name in names}
-    settings["target"] = "mean" if design.target == "simulated" else design.target  # a curve is drawn, not simulated
+    settings["target"] = "mean" if design.target == "simulated" else design.target  # the curve has no simulated powers
     if effects is None:
         certain = detectable_effect(power=CURVE_END, **settings | {"target": "worst"}).effect
         end = max(certain, 1.1 * design.effect)
@@ -238,7 +238,7 @@ class PilotData:
 
     @property
     def finding(self) -> str:
-        """How many comparisons the pilot decided."""
+        """State the number of comparisons significant at the pilot stage."""
         return f"{sum(self.clear)} of {len(self.clear)} comparisons were significant at the pilot stage"
 
 
@@ -255,12 +255,12 @@ class SpendingData:
 
     @property
     def finding(self) -> str:
-        """How much of the runs the pilot took."""
+        """State the share of the pilot in the runs."""
         return f"{sum(self.pilot):,} of {self.total:,} runs were the pilot's"
 
 
 def pilot_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.WIDEST) -> PilotData:
-    """Return what the pilot showed of the comparisons, the first `most` of them."""
+    """Return the results of the pilot, for the first `most` comparisons."""
     course = _course(analysis)
     level = (course.share or USUAL / course.alpha) * course.alpha / len(course.pairs)
     intervals, sign = pilot_test(course).intervals(level)[:most], fig.display_sign(analysis)
@@ -278,7 +278,7 @@ def pilot_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.WIDEST
 
 
 def spending_data(analysis: Analysis, *, widest: int = fig.WIDEST) -> SpendingData:
-    """Return where the runs of a study went that found its own size."""
+    """Return the distribution of the runs of a study with an internal pilot."""
     course = _course(analysis)
     names = [row.algorithm for row in analysis.algorithms]
     counts = np.array([row.runs for row in analysis.accuracy], np.int64)
@@ -295,7 +295,7 @@ def spending_data(analysis: Analysis, *, widest: int = fig.WIDEST) -> SpendingDa
 
 
 def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
-    """Draw the means of the pilot with their intervals; diamonds were clear, the band is what need not be found."""
+    """Draw the means of the pilot with intervals; diamonds were significant, the band has irrelevant differences."""
     with fig.canvas(ax) as ax:
         ax.axvspan(-data.detect, data.detect, color=GREY, alpha=0.15, linewidth=0)
         ax.axvline(0.0, color=MUTED, linewidth=0.9)
@@ -320,7 +320,7 @@ SPENDING = ("Pilot", ORANGE, ""), ("Added there", SKY, "////"), ("Other", BLUE, 
 
 
 def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:
-    """Draw the runs of each algorithm as a bar: those of the pilot, those added on its instances, those on others."""
+    """Draw the runs of each algorithm as a bar: in the pilot, added on its instances, and on others."""
     with fig.canvas(ax) as ax:
         left = np.zeros(len(data.algorithms))
         for part, (name, color, hatch) in zip((data.pilot, data.topped_up, data.new), SPENDING, strict=True):
@@ -354,7 +354,7 @@ KINDS: dict[Verdict, tuple[str, str, str]] = {  # colour, mark and name of each 
 
 @dataclass(frozen=True, slots=True)
 class LookPaths:
-    """The statistics of all comparisons at each look, with what they had to reach."""
+    """Statistics of all comparisons at each interim analysis, with their boundaries."""
 
     instances: tuple[int, ...]  # of all looks
     limits: tuple[InterimLimits, ...]
@@ -368,7 +368,7 @@ class LookPaths:
 
 @dataclass(frozen=True, slots=True)
 class LookStops:
-    """How many instances each comparison took until it stopped.
+    """Instances of each comparison until it stopped.
 
     Those found different come first.
     """
@@ -382,7 +382,7 @@ class LookStops:
 
 
 def look_paths_data(analysis: Analysis) -> LookPaths:
-    """Return how the test statistics went, look by look."""
+    """Return the test statistics at each interim analysis."""
     interim = interim_of(analysis)
     columns = np.transpose(interim.statistics)
     return LookPaths(
@@ -450,7 +450,7 @@ def draw_look_paths(data: LookPaths, ax: Axes | None = None) -> Axes:
 
 
 def draw_look_stops(data: LookStops, ax: Axes | None = None) -> Axes:
-    """Draw how far each comparison went: the mark at its end says how it was decided."""
+    """Draw the instances of each comparison until it stopped, with a mark for its verdict."""
     with fig.canvas(ax, height=fig.row_height(len(data.labels), top=0.9, labels=data.labels)) as ax:
         for look in data.looks:
             ax.axvline(look, color=MUTED, linewidth=0.6, linestyle=(0, (1.2, 1.2)))

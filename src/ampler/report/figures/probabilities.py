@@ -30,7 +30,7 @@ __all__ += ["BestData", "best_data", "draw_best"]
 
 MAX_ROWS = 60  # rows that can still be distinguished on one page
 STEP = 70  # points from one column of numbers to the next
-DWARFED = 10  # times the median of the ends: beyond, large differences would hide all others
+DWARFED = 10  # maximum end in medians, so that large differences do not hide others
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ProbableRow:
     mean: float
     interval: Interval
     new_interval: Interval
-    probabilities: str  # on average; of the two sides and between
+    probabilities: str  # worse, equivalent, better, for the mean
     new_probabilities: str
     kind: str  # of the verdict; inconclusive, too, without a margin
     verdict: str  # in a word or two
@@ -61,7 +61,7 @@ class ProbableData:
 
     @property
     def finding(self) -> str:
-        """How many comparisons have a verdict, and which."""
+        """State the number of comparisons with each verdict."""
         if self.margin is None:
             return "Posterior of each difference"
         kinds = Counter(row.kind for row in self.rows if row.kind != "inconclusive")
@@ -162,7 +162,7 @@ class SimplexData:
 
     @property
     def finding(self) -> str:
-        """Which of the three is most often the largest share."""
+        """State the region that most often has the largest share."""
         chances = {
             f"{self.first} is better": self.largest.worse,
             f"they are within {self.margin}": self.largest.equivalent,
@@ -221,8 +221,8 @@ def draw_simplex(data: SimplexData, ax: Axes | None = None) -> Axes:
     return ax
 
 
-MAX_RANKED = 30  # algorithms whose squares can still be seen
-WRITTEN = 12  # up to here every square holds its number
+MAX_RANKED = 30  # maximum number of algorithms
+WRITTEN = 12  # maximum number of algorithms with numbers in the squares
 CELL = 0.26  # inches
 CELL_LETTERS = 8.0  # points: two digits and a point fit a square
 NARROW = 3  # algorithms that fit a column
@@ -232,7 +232,7 @@ BARS = 0.32  # of the width of the squares
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BestData:
-    """Algorithms, best first by rankings alone; `left_out` of the last are not shown."""
+    """Ranking of the algorithms, best first; the last `left_out` ones are not shown."""
 
     algorithms: tuple[str, ...]  # labels
     best: Floats  # P(the best of all)
@@ -243,7 +243,7 @@ class BestData:
 
     @property
     def finding(self) -> str:
-        """Who is probably the best of all."""
+        """State the algorithm with the highest probability to be the best."""
         return f"{self.algorithms[0]} is the best of all with probability {self.best[0]:.2f}"
 
 
@@ -303,6 +303,6 @@ def _draw_squares(ax: Axes, data: BestData) -> None:
     squares = [Rectangle((column - 0.46, row - 0.46), 0.92, 0.92) for row, column in cells]
     shades = [to_rgba(BLUE if chance >= 0.5 else ORANGE, 0.75 * abs(2 * chance - 1)) for chance in cells.values()]
     ax.add_collection(PatchCollection(squares, facecolors=shades, edgecolors=GREY, linewidths=0.2))
-    for (row, column), chance in cells.items() if size <= WRITTEN else ():  # nearly certain is not called certain
+    for (row, column), chance in cells.items() if size <= WRITTEN else ():  # probabilities are never shown as 1
         text = "<.01" if chance < 0.005 else ">.99" if chance > 0.995 else f"{chance:.2f}".removeprefix("0")
         ax.text(column, row, text, ha="center", va="center", fontsize=CELL_LETTERS)

@@ -1,7 +1,7 @@
-"""The critical-difference diagram: mean ranks, and which algorithms do not differ significantly.
+"""The critical-difference diagram: mean ranks, and groups without significant differences.
 
 Bars come from Nemenyi's test of all pairs, from Bonferroni and Dunn's against a reference (Demšar 2006), or from the
-decisions of the analysis itself, which stand on the values and not on ranks.
+decisions of the analysis itself, which are based on values instead of ranks.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ class Ranks:
     alpha: float
     instances: int
     by: str = "Nemenyi"  # whose test the bars are of
-    members: tuple[tuple[int, ...], ...] = ()  # of each group, where some between first and last do not belong to it
-    reference: int | None = None  # the index of what all others are compared with
+    members: tuple[tuple[int, ...], ...] = ()  # members of each group, if it has gaps
+    reference: int | None = None  # the index of the reference
     highlighted: int | None = None
     title: str = ""  # of decisions: the finding of the analysis
     unit: str = "instance"  # that has ranks; "cluster" where clusters are the sample
 
     @property
     def finding(self) -> str:
-        """Who ranks best or shares that, or how many others do not differ significantly from the reference."""
+        """State the best rank, or the number of algorithms without a significant difference from the reference."""
         if self.title:
             return self.title
         centre = 0 if self.reference is None else self.reference
@@ -130,7 +130,7 @@ def table_ranks(
 ) -> Ranks:
     """Return the mean ranks of a table, a column of numbers for each algorithm and a row for each instance.
 
-    For who wants the diagram and nothing else: a data frame or a mapping of names to values; columns of words are left
+    For the diagram alone: a data frame or a mapping of names to values; text columns are left
     out, and so are rows with a value missing. Bars are Nemenyi's, or with a `reference` Bonferroni and Dunn's.
 
     >>> table = {"dataset": ["a", "b", "c"], "old": [9.0, 8.0, 7.0], "new": [5.0, 4.0, 8.0]}
@@ -200,14 +200,14 @@ def draw_ranks(data: Ranks, ax: Axes | None = None, *, digits: int = 2, one_side
             y = layout.axis + LANE * (lane + 1)
             ends = [layout.x(data.mean_ranks[first]) - 0.05, layout.x(data.mean_ranks[last]) + 0.05]
             ax.plot(ends, [y, y], color=ORANGE, linewidth=3.0, solid_capstyle="butt", zorder=3)
-            if 0 < len(group) <= last - first:  # the bar also passes others: its members are marked
+            if 0 < len(group) <= last - first:  # the bar also spans other algorithms: mark its members
                 at = [layout.x(data.mean_ranks[index]) for index in group]
                 ax.plot(at, [y] * len(at), "o", color=ORANGE, markersize=5, zorder=4)
     return ax
 
 
 def _undecided_groups(analysis: Analysis, names: list[str], centre: int | None) -> tuple[tuple[int, ...], ...]:
-    """The groups in which the comparisons of the analysis tell no pair apart; one group around a reference."""
+    """Groups without a significant difference by the comparisons; with a reference a single group."""
     index = {name: at for at, name in enumerate(names)}
     alike = {frozenset((index[row.first], index[row.second])) for row in analysis.comparisons if not row.claimed}
     if centre is not None:
@@ -231,7 +231,7 @@ def _index_of(names: list[str], name: str | None, what: str) -> int | None:
 
 
 class _Layout:
-    """Where everything stands, in inches from the upper left corner."""
+    """Layout, in inches from the upper left corner."""
 
     def __init__(self, data: Ranks, digits: int, *, one_sided: bool) -> None:
         size = len(data.algorithms)
@@ -253,11 +253,11 @@ class _Layout:
         self.height = self.names + LINE * (self.at_left - 0.35)
 
     def x(self, rank: float) -> float:
-        """Where a rank stands on the scale."""
+        """Position of a rank on the scale."""
         return self.left + (self.right - self.left) * (rank - 1) / max(self.size - 1, 1)
 
     def y(self, index: int) -> float:
-        """Where the name of a index stands."""
+        """Position of the name of an index."""
         return self.names + LINE * (index if index < self.at_left else self.size - 1 - index)
 
 
@@ -293,7 +293,7 @@ def _draw_stems(ax: Axes, data: Ranks, layout: _Layout) -> None:
 
 
 def _lines(ax: Axes, lines: list[list[tuple[float, float]]], *, color: str, linewidth: float) -> None:
-    """Many lines as one thing to draw: each by itself would cost more than the whole."""
+    """Draw many lines as one collection, for speed."""
     from matplotlib.collections import LineCollection
 
     ax.add_collection(LineCollection(lines, colors=color, linewidths=linewidth, zorder=2), autolim=False)

@@ -30,7 +30,7 @@ from ampler.running.work import Batch, Parcel, Task, Work, names_of, observed, r
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A chunk whose runs were made, and the seconds it took with everything around the runs."""
+    """Finished chunk, with its total seconds."""
 
     observations: Sequence[Observation]
     seconds: float
@@ -38,7 +38,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Runs that were being made when their worker died; `how` it died."""
+    """Runs lost with their worker; `how` it died."""
 
     tasks: Sequence[Task]
     how: str
@@ -46,7 +46,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """Runs that were not begun, or whose results went down with another one's worker: they are simply made again."""
+    """Runs not begun, or lost without their fault: they are made again."""
 
     tasks: Sequence[Task]
 
@@ -55,7 +55,7 @@ Fate = Done | Lost | Returned
 
 
 class Engine(Protocol):
-    """What the driver needs of an engine. It is used from one thread."""
+    """Interface of an engine, as the driver uses it, from one thread."""
 
     @property
     def workers(self) -> int:
@@ -66,10 +66,10 @@ class Engine(Protocol):
         """The number of chunks under way."""
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Have a chunk of runs made."""
+        """Submit a chunk of runs."""
 
     def collect(self, timeout: float | None) -> list[Fate]:
-        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
+        """Return the outcomes of chunks; wait up to `timeout` seconds for the first."""
 
     def close(self, *, at_once: bool) -> None:
         """End the workers; with `at_once`, immediately."""
@@ -81,7 +81,7 @@ def done(tasks: Sequence[Task], batch: Batch) -> Done:
 
 
 class ExecutorEngine:
-    """Runs are made by an executor of the kind of concurrent.futures."""
+    """Engine that uses an executor of the kind of concurrent.futures."""
 
     def __init__(self, executor: Executor, work: Work, workers: int) -> None:
         self.workers = workers
@@ -95,7 +95,7 @@ class ExecutorEngine:
         return len(self._futures)
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Have a chunk of runs made."""
+        """Submit a chunk of runs."""
         try:
             self._futures[self._executor.submit(run_parcel, self._parcel, names_of(tasks))] = tasks
         except RuntimeError as problem:  # broken, or shut down
@@ -105,7 +105,7 @@ class ExecutorEngine:
             ) from problem
 
     def collect(self, timeout: float | None) -> list[Fate]:
-        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
+        """Return the outcomes of chunks; wait up to `timeout` seconds for the first."""
         ended, _ = concurrent.futures.wait(self._futures, timeout, return_when=concurrent.futures.FIRST_COMPLETED)
         fates: list[Fate] = []
         for future in ended:
@@ -121,7 +121,7 @@ class ExecutorEngine:
         return fates
 
     def close(self, *, at_once: bool) -> None:
-        """Take back what has not begun; the executor itself belongs to its owner."""
+        """Cancel everything not begun; the executor itself belongs to its owner."""
         for future in self._futures:
             future.cancel()
 
@@ -137,7 +137,7 @@ class ExecutorEngine:
 # breaks the pool, and the tasks of all its neighbours are lost with it.
 
 FORKS = sys.platform.startswith("linux")  # forked workers know lambdas and notebooks; on macOS libraries do not bear it
-LEAVE_TIMEOUT = 2.0  # seconds idle workers have to leave by themselves
+LEAVE_TIMEOUT = 2.0  # seconds for idle workers to exit
 MAX_KILLED = 10  # supervisors in a row that were killed before any chunk was done
 
 
@@ -168,8 +168,8 @@ class LocalPool:
         min(self._workers.values(), key=lambda worker: len(worker.waiting)).send(tasks)
 
     def collect(self, timeout: float | None) -> list[Fate]:
-        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
-        if self._supervisor.control.closed:  # it was killed too often
+        """Return the outcomes of chunks; wait up to `timeout` seconds for the first."""
+        if self._supervisor.control.closed:  # the supervisor was killed too often
             return []
         by_pipe = {worker.connection: worker for worker in self._workers.values() if worker.open}
         ready = wait([*by_pipe, self._supervisor.control], timeout)
@@ -210,7 +210,7 @@ class LocalPool:
         self._started += 1
 
     def _after_deaths(self) -> list[Fate]:
-        """What went down with workers that have died; new ones take their places."""
+        """Runs lost with dead workers; new workers replace them."""
         fates: list[Fate] = []
         try:
             for end in self._supervisor.exits():
@@ -223,7 +223,7 @@ class LocalPool:
         return fates
 
     def _after_kill(self) -> list[Fate]:
-        """What became of runs whose supervisor was killed, and their workers with it: they are made again."""
+        """Runs lost with a killed supervisor: they are made again."""
         self._supervisor.close()
         workers, self._workers = self._workers, {}
         fates: list[Fate] = []
@@ -251,7 +251,7 @@ class _Worker:
 
     def send(self, tasks: Sequence[Task]) -> None:
         self.waiting.append(tasks)
-        with suppress(OSError):  # it has died: `collect` will find out
+        with suppress(OSError):  # the worker died: `collect` will notice
             self.connection.send(names_of(tasks))
 
     def received(self) -> list[Fate]:
@@ -263,7 +263,7 @@ class _Worker:
                     raise answer
                 fates.append(done(self.waiting.pop(0), answer))
         except (EOFError, OSError):
-            self.open = False  # its end will be told
+            self.open = False  # its end will be reported
         return fates
 
     def lost_and_returned(self, end: Exit) -> list[Fate]:
@@ -291,11 +291,11 @@ def cores() -> int:
 
 
 def engine_for(executor: Any, work: Work, workers: int | None = None) -> Engine:
-    """Return what makes the runs of some work; with this many workers, or as many as there are."""
+    """Return the engine for some work, with this many workers or as many as available."""
     if executor is None:
         return LocalPool(work, workers or cores())
     if hasattr(executor, "collect"):
-        engine: Engine = executor  # an engine itself
+        engine: Engine = executor  # already an engine
         return engine
     if (client := client_of(executor)) is not None:
         from ampler.running.engines.dask import DaskEngine
@@ -308,12 +308,12 @@ def client_of(executor: Any) -> Any | None:
     """Return the Dask client behind an executor, or None when it is of another kind; Dask is not imported for this."""
     kind = type(executor)
     if kind.__module__ == "distributed.cfexecutor":
-        return executor._client  # what get_executor was called on; it has no public name
+        return executor._client  # the client behind get_executor; it has no public name
     return executor if kind.__module__ == "distributed.client" and hasattr(executor, "scatter") else None
 
 
 def capacity_of(executor: Any) -> int:
-    """Return how many runs can be made at the same time: at least one, as workers of a cluster may yet come.
+    """Return the number of parallel runs: at least one, as workers of a cluster may join later.
 
     An executor that does not say how many workers it has counts as one with a worker for each core.
     """

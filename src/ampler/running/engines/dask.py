@@ -23,19 +23,19 @@ from ampler.core.threads import PINNED
 from ampler.running.engines import Fate, Lost, Returned, done
 from ampler.running.work import Batch, CannotLoad, Parcel, Task, Work, names_of, run_taken, take_packed
 
-CONNECT = 15.0  # seconds a scheduler has to answer
-GOODBYE = 5.0  # seconds a cluster of ours has to end
-TOGETHER = 0.005  # seconds for which further results are waited for, as fetching many costs hardly more than one
-UNSENT = 0.05  # seconds between checks for a worker that has the work while none has
-RECOUNT = 2.0  # seconds between checks at who is there: workers come and go
-ARRIVAL = 0.1  # and without any worker
+CONNECT = 15.0  # timeout of a scheduler, in seconds
+GOODBYE = 5.0  # timeout to end our own cluster, in seconds
+TOGETHER = 0.005  # seconds to wait for further results, as fetching many costs hardly more than one
+UNSENT = 0.05  # seconds between checks while no worker has the work
+RECOUNT = 2.0  # seconds between updates of the list of workers
+ARRIVAL = 0.1  # … and without any worker
 SPREAD = 2.0  # seconds that the first workers have to take the work before runs are sent to those that have
-SETTLED = 1.0  # seconds after which nobody is on the way any more to a worker that had just come
+SETTLED = 1.0  # seconds after which a new worker is no longer new
 LOST = 60.0  # seconds without a worker after which a local cluster has none any more
 FIRST = 100  # the priority of the work: before all runs that wait
-DEATHS = 4  # of workers that took the work, after which it is what they die of; as many as Dask gives a task
-FETCH = 30.0  # seconds for results that a worker said it had; those that went with it may never come again
-UNABLE = (CannotLoad, ImportError, AttributeError)  # of a worker: the last two where ampler itself is another or none
+DEATHS = 4  # number of workers killed by the work after which it is to blame; as Dask's limit for a task
+FETCH = 30.0  # timeout for fetching results; those of a lost worker may never arrive
+UNABLE = (CannotLoad, ImportError, AttributeError)  # versions of a worker; the last two if ampler is missing or differs
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def dask_cluster(where: str, *, workers: int | None = None) -> Iterator[Any]:
             try:
                 with dask.config.set({route: [] for route in routes}):
                     cluster = distributed.LocalCluster(
-                        security=security,  # of certificates that live in memory: other users of this machine stay out
+                        security=security,  # in-memory certificates keep out other users of this machine
                         env=PINNED | {name: text for name, text in os.environ.items() if name in PINNED},
                         n_workers=workers,
                         threads_per_worker=1,
@@ -113,8 +113,8 @@ class DaskEngine:
         self._having: set[str] = set()  # workers that have taken the work
         self._unable: dict[str, str] = {}  # those that cannot, and why
         self._next_look = self._last_came = 0.0
-        self._last_seen = time.monotonic()  # somebody
-        self._deaths = 0  # of those who took the work, while nobody had it
+        self._last_seen = time.monotonic()  # at least one
+        self._deaths = 0  # errors of workers that received the work
 
     @property
     def workers(self) -> int:
@@ -133,7 +133,7 @@ class DaskEngine:
         self._to_send.append(tasks)
 
     def collect(self, timeout: float | None) -> list[Fate]:
-        """Return what became of chunks, waiting up to `timeout` seconds for the first."""
+        """Return the outcomes of chunks; wait up to `timeout` seconds for the first."""
         self._look()
         self._send()
         if timeout and self._to_send:
@@ -148,15 +148,15 @@ class DaskEngine:
         # all results are fetched at once: a question for each would wait its turn every time
         finished = {future.key: future for future in futures if future.status == "finished"}
         fetch, batches = partial(self._client.gather, finished, errors="skip", asynchronous=True), {}
-        with suppress(Exception):  # then each is requested, and reports what its trouble is
+        with suppress(Exception):  # then fetch each result alone, for its error
             batches = dict(self._client.sync(fetch, callback_timeout=FETCH)) if finished else {}
         return [self._fate(future, batches.get(future.key)) for future in futures]
 
     def close(self, *, at_once: bool) -> None:
-        """Take back what is not done; the cluster itself belongs to its owner."""
+        """Cancel everything unfinished; the cluster itself belongs to its owner."""
         if self._client.status == "running":
             futures = [sent.future for sent in self._under_way.values()]
-            with suppress(Exception):  # a cluster that goes away needs nothing taken back
+            with suppress(Exception):  # a closing cluster needs no cancellation
                 self._client.cancel([*futures, *self._taking.values(), self._work], force=True)
 
     def _send(self) -> None:
@@ -236,10 +236,10 @@ class DaskEngine:
         if type(cluster).__name__ == "LocalCluster" and len(self._threads) < len(cluster.worker_spec):
             if not self._threads and time.monotonic() - self._last_seen > LOST:
                 raise EngineFailed("the workers of the local Dask cluster were lost; recorded runs are kept: run again")
-            cluster.scale(len(cluster.worker_spec))  # Dask replaces killed workers, not those that SIGTERM ended
+            cluster.scale(len(cluster.worker_spec))  # Dask replaces killed workers, but not workers ended by SIGTERM
         self._having &= self._threads.keys()
         self._unable = {at: why for at, why in self._unable.items() if at in self._threads}
-        # as of a module that ends its process when it is imported; where one worker has the work, others may die
+        # such as a module that ends its process on import; if one worker has the work, others may die
         self._deaths = 0 if self._having else self._deaths + len(self._taking.keys() - self._threads.keys())
         if self._deaths >= DEATHS:
             raise _cannot_load(f"{self._deaths} of them ended while they did")
@@ -247,7 +247,7 @@ class DaskEngine:
         came = self._threads.keys() - self._having - self._unable.keys() - self._taking.keys()
         for at in came:
             self._taking[at] = self._take(workers=[at])
-        if came and not self._last_came:  # all begin together; but nobody waits for a worker that is busy
+        if came and not self._last_came:  # all start together, without waiting for busy workers
             until = time.monotonic() + SPREAD
             for future in self._taking.values():
                 with suppress(Exception):
@@ -257,7 +257,7 @@ class DaskEngine:
 
 
 class _Sent(NamedTuple):
-    """A chunk under way: its future, for Dask forgets what none speaks of, and the only workers that may make it."""
+    """Running chunk: its future, which keeps it alive in Dask, and its allowed workers."""
 
     future: Any
     tasks: Sequence[Task]
@@ -291,5 +291,5 @@ def _cannot_load(words: str) -> EngineFailed:
 
 
 def sentence(problem: BaseException) -> str:
-    """Return the first line of what a problem says."""
+    """Return the first line of an error message."""
     return f"{type(problem).__name__}: {problem}".splitlines()[0][:200]

@@ -1,4 +1,4 @@
-"""One run: a Command or a Function is executed under limits, and whatever happens becomes an outcome."""
+"""One run: execute a Command or a Function under limits, and turn everything into an outcome."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from ampler.study.run_inputs import arguments, commands_around
 
 UNLIMITED, NOTHING_AROUND = Limits(), Around()
 ERROR_OUTPUT = 64 * 1024  # characters at the end of stderr that are kept for messages
-TRIES = 3  # so often a run may end the process that makes it before it counts as failed
+TRIES = 3  # number of times a run may kill its worker before it counts as failed
 
 
 def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits) -> Outcome:
-    """Run an algorithm on an instance with a seed. Nothing a run does raises: it gives an outcome.
+    """Run an algorithm on an instance with a seed; return an outcome, also for failures.
 
     >>> from ampler.core.plan import Function, Instance, Limits
     >>> half = Function("half", lambda instance, seed: seed / 2, origin="examples:half")
@@ -48,7 +48,7 @@ def run_once(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
 
 
 def maker_of(algorithm: Algorithm, limits: Limits) -> Callable[[Instance, int], Outcome]:
-    """Return what makes runs of an algorithm under limits: how is found out once for many runs.
+    """Return the function that makes runs of an algorithm under limits.
 
     What a function imports when it is called is imported now, before any clock starts.
     """
@@ -62,7 +62,7 @@ def maker_of(algorithm: Algorithm, limits: Limits) -> Callable[[Instance, int], 
 
 
 def starts_processes(algorithm: Algorithm, limits: Limits) -> bool:
-    """Say whether a run takes more than a call: a command, a child that can be killed, or what is done around a run."""
+    """Return whether a run needs processes: a command, a killable child, or commands around it."""
     return not isinstance(algorithm, Function) or limits != UNLIMITED or algorithm.around != NOTHING_AROUND
 
 
@@ -115,7 +115,7 @@ def _timed(algorithm: Algorithm, limits: Limits, instance: Instance, seed: int) 
     started = time.time()
     outcome = _execute(algorithm, instance, seed, limits)
     if outcome.status == "ok" and limits.cpu_timeout is not None and (outcome.cpu or 0.0) > limits.cpu_timeout:
-        # it ended between two checks at its processor time
+        # it exceeded its processor time between two checks
         ending = Ending("cpu-timeout", outcome.seconds, cpu_seconds=outcome.cpu or 0.0)
         outcome = _without_value(ending, limits, "")
     return outcome._replace(started=started)
@@ -134,7 +134,7 @@ def _execute(algorithm: Algorithm, instance: Instance, seed: int, limits: Limits
                 f"algorithm {algorithm.name!r} or instance {instance.name!r} holds an object that cannot be copied, so"
                 " that runs would share it; create the object inside the function, or run with workers"
             )
-    made = call_forked(algorithm, instance, seed, limits)  # by a child that can be killed
+    made = call_forked(algorithm, instance, seed, limits)  # by a killable child
     return made if isinstance(made, Outcome) else _without_value(made, limits, "")
 
 
@@ -236,7 +236,7 @@ def _not_started(program: str, folder: str, problem: OSError | ValueError) -> Ou
 
 
 def _text_into(tail: Tail) -> Callable[[bytes], None]:
-    """A sink for what a program prints: UTF-8, and whatever else as replacement characters."""
+    """A buffer for the output of a program, decoded as UTF-8 with replacement characters."""
     decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
     return lambda data: tail.feed(decode(data))
 
@@ -245,14 +245,14 @@ def _text_into(tail: Tail) -> Callable[[bytes], None]:
 # A program lives in the thread that makes the runs and dies with its process. Algorithms with the same command share
 # it: their parameters come with each request. The protocol is described for users in docs/worker-protocol.md.
 
-STARTING = 60.0  # seconds a program has at least to say that it is ready; they do not count as run time
+STARTING = 60.0  # minimum timeout for the start of a program, which does not count as run time
 NO_OUTPUTS = Outputs()
 VERSION = 1  # of the protocol; a resident program greets with it
-LONGEST_REQUEST = 60_000  # bytes: what surely fits into a pipe, so that sending never waits for a resident program
+LONGEST_REQUEST = 60_000  # maximum bytes of a request: fits into a pipe, so that sending never blocks
 LONGEST_LINE = 1024 * 1024  # bytes of one line of a resident program
 
 
-Answer = tuple[Mapping[str, Any] | None, Ending]  # what was answered, if it was, and how long that took
+Answer = tuple[Mapping[str, Any] | None, Ending]  # the answer, if any, and its seconds
 
 
 def request_run(command: Command, instance: Instance, seed: int, limits: Limits, *, err: Sink) -> Answer:
@@ -267,18 +267,18 @@ def request_run(command: Command, instance: Instance, seed: int, limits: Limits,
     programs, key = _programs(), (command.argv, command.folder)
     program = programs.get(key)
     if program is not None and program.owner != os.getpid():
-        program.disown()  # it was inherited by fork, and belongs to the parent
+        program.disown()  # inherited by fork: it belongs to the parent
         program = None
     if program is not None and program.group.has_ended():
         del programs[key]
-        program.end()  # before its successor starts, which would be taken for something it has left
+        program.end()  # before its successor starts, which would count as an orphan
         program = None
     if program is None:
         program = programs[key] = ResidentProgram(command)
     of_group = command.reading.kind == "cpu-seconds" or limits.cpu_timeout is not None
     try:
         document, ending = program.answer(request, seed, limits, err, of_group=of_group)
-    except BaseException:  # out of step, or we are interrupted while it is making a run
+    except BaseException:  # out of step, or interrupted during a run
         del programs[key]
         program.end()
         raise
@@ -330,7 +330,7 @@ class ResidentProgram:
             check_greeting(self._lines.next())
             self._greeted = True
         self._before = processor_seconds()
-        began = time.perf_counter()  # before it can begin: on a busy machine it may be far by the time we continue
+        began = time.perf_counter()  # before sending: on a busy machine the program may be ahead of us
         with suppress(BrokenPipeError):  # it has ended; the next read shows it
             os.write(self._stdin.fileno(), request)
         ending = self._listen(limits, err, began)
@@ -343,7 +343,7 @@ class ResidentProgram:
         return document, ending
 
     def end(self, *, kindly: bool = False, orphans: bool = True) -> int:
-        """End it with all that it started; return its exit code. Kindly: it is asked first, and has some seconds."""
+        """End the program and all its processes, first by SIGTERM; return its exit code."""
         with self._stdin, self._stdout, self._stderr:
             if kindly:
                 sinks: dict[int, Sink] = {pipe.fileno(): lambda data: None for pipe in (self._stdout, self._stderr)}
@@ -357,11 +357,11 @@ class ResidentProgram:
         return code
 
     def disown(self) -> None:
-        """Leave it to the process from which this one was forked."""
-        self._process.returncode = 0  # or subprocess would look after it
+        """Detach a program inherited from the parent process."""
+        self._process.returncode = 0  # otherwise subprocess would wait for it
 
     def _listen(self, limits: Limits, err: Sink, began: float) -> Ending:
-        """Wait for a line of JSON. One that ends after it has answered has answered."""
+        """Wait for a line of JSON; an answer before the end of the program counts."""
         sinks: dict[int, Sink] = {self._stdout.fileno(): self._lines.feed, self._stderr.fileno(): err}
         lines, before = self._lines, self._before
         ending = self.group.watch(sinks, limits, began=began, answered=lambda: bool(lines), cpu_before=before)
@@ -401,7 +401,7 @@ def _leave() -> None:
 
 
 class OutOfStep(Exception):
-    """A resident program said what is no answer to its request, so that nothing it says later can be trusted."""
+    """A resident program gave an invalid answer, after which it cannot be trusted."""
 
 
 def request_of(command: Command, instance: Instance, seed: int) -> bytes:
@@ -418,7 +418,7 @@ def request_of(command: Command, instance: Instance, seed: int) -> bytes:
 
 
 class Lines:
-    """What a resident program prints, line by line: those that begin with a brace wait here, others are passed over."""
+    """Output of a resident program by line: lines that begin with a brace are kept, others are skipped."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -446,13 +446,13 @@ class Lines:
 
 
 def check_greeting(document: Mapping[str, Any]) -> None:
-    """Raise OutOfStep unless this is how a resident program says that it is ready."""
+    """Raise OutOfStep unless this is the greeting of a resident program."""
     if document.get("ampler") != VERSION:
         raise OutOfStep(f'it must first print {{"ampler": {VERSION}}}, got {_quoted(document)}')
 
 
 def check_seed(document: Mapping[str, Any], seed: int) -> None:
-    """Raise OutOfStep unless an answer repeats the seed of its request: it could be the answer to another one."""
+    """Raise OutOfStep unless an answer repeats the seed of its request."""
     if document.get("seed") != seed:
         raise OutOfStep(f'an answer must repeat the seed of its request, "seed": {seed}, got {_quoted(document)}')
 
@@ -468,7 +468,7 @@ def result_in(document: Mapping[str, Any], reading: Reading, outputs: Outputs = 
     numbers = {name: value for name, value in document.items() if name != "seed"}
     answer = readings.answer_in(document, outputs)
     if reading.is_time:
-        return Result(0.0, readings.measures_of(numbers), answer=answer)  # the time will take its place
+        return Result(0.0, readings.measures_of(numbers), answer=answer)  # replaced by the time
     field = reading.what if reading.kind == "json" else "value"
     result = readings.number_in(numbers, field)
     if result is None:

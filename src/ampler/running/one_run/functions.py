@@ -35,10 +35,10 @@ ATOMS = frozenset(
     | {BuiltinFunctionType, ModuleType}
 )
 
-_signal: Any = import_module("_signal")  # as signal, but ten times as fast: it stands around every call
+_signal: Any = import_module("_signal")  # like signal, but ten times as fast: needed for every call
 try:
     import resource
-except ImportError:  # not Unix: there runs cannot be made, but all else can be done
+except ImportError:  # not Unix: runs are impossible, but everything else works
     LIMITS: tuple[int, ...] = ()
 else:
     LIMITS = (
@@ -56,7 +56,7 @@ def call(function: Function, instance: Instance, seed: int) -> Outcome:
 
     Only an interrupt from outside is none of its business: KeyboardInterrupt continues."""
     process, started = os.getpid(), time.time()
-    argument, run = argument_of(instance), untouched(function.call)  # an object, and what is bound, are of this run
+    argument, run = argument_of(instance), untouched(function.call)  # instance and bound arguments belong to this run
     parameters = untouched(function.parameters) if function.parameters else {}
     with restored(process):
         began, cpu_began = time.perf_counter(), time.process_time()
@@ -125,20 +125,20 @@ def _live_as_child(parent: int, function: Function, instance: Instance, seed: in
         pipe = os.fstat(answers).st_ino
         outcome = call(function, instance, seed)
         code = EXIT_NO_RESULT_PIPE
-        if os.fstat(answers).st_ino == pipe:  # else it is a file of the function's by now
+        if os.fstat(answers).st_ino == pipe:  # otherwise the function has reused this file descriptor
             with open(answers, "wb") as file:
                 pickle.dump(outcome, file)
             flush()
             code = 0
     finally:
-        os._exit(code)  # past all that the parent would do at its end
+        os._exit(code)  # skips the parent's exit handlers
 
 
 _imported_ahead: set[int] = set()  # functions by their id
 
 
 def import_ahead(call: Any, limits: Limits) -> None:
-    """Import what a function imports when it is called, so that its first run takes no longer than the others.
+    """Import the modules that a function imports in its body, so that its first run is not slower than the others.
 
     Under limits a child tries it first: an import that never ends, or that ends the process, harms nothing.
     """
@@ -170,7 +170,7 @@ def import_ahead(call: Any, limits: Limits) -> None:
 
 
 def _imports_of(function: Any) -> list[Callable[[], object]]:
-    """The import statements of a function, of those inside it and of those of its module that it calls, if new."""
+    """The new import statements of a function, its inner functions, and the functions of its module that it calls."""
     statements: list[Callable[[], object]] = []
     namespace = getattr(function, "__globals__", {})
     pending, visited = [getattr(function, "__code__", None)], set()
@@ -196,7 +196,7 @@ def _imports_of(function: Any) -> list[Callable[[], object]]:
 
 def _import(statements: Iterable[Callable[[], object]]) -> None:
     for statement in statements:
-        with suppress(BaseException):  # the run says what is wrong with it
+        with suppress(BaseException):  # the run will report the error
             statement()
 
 
@@ -208,7 +208,7 @@ def argument_of(instance: Instance) -> Any:
 
 
 def untouched(value: Any) -> Any:
-    """Return a value as a run may have it: what can be changed is copied, so that no run sees what another one did.
+    """Return a copy of a mutable value, so that runs do not affect each other.
 
     What cannot be copied, as a connection or a generator, is given as it is (see `is_shared`).
 
@@ -228,7 +228,7 @@ def untouched(value: Any) -> Any:
         if not hasattr(value, "__deepcopy__"):  # arrays and tables have a quick one
             _Pickler(copied := io.BytesIO(), pickle.HIGHEST_PROTOCOL).dump(value)
             return pickle.loads(copied.getvalue())
-    except Exception:  # a class with a copy of its own, or a cell without contents
+    except Exception:  # a class with its own copy method, or an empty cell
         pass
     try:
         return copy.deepcopy(value)
@@ -237,7 +237,7 @@ def untouched(value: Any) -> Any:
 
 
 class _Pickler(pickle.Pickler):
-    """Copies functions with what they remember, which pickle takes for constants; what has no name stays itself."""
+    """Pickler that copies functions with their state; objects without a name are not copied."""
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, CellType):
@@ -280,7 +280,7 @@ def is_shared(value: Any) -> bool:
 
 
 _shared: dict[int, tuple[bool, Any]] = {}  # objects by their id, which are held so that the id stays theirs
-_immutable: dict[int, Any] = {}  # containers by their id, each looked through once and held so that the id stays its
+_immutable: dict[int, Any] = {}  # containers by id, each inspected once and kept alive so that its id stays valid
 
 
 def _is_immutable(value: Any) -> bool:
@@ -293,7 +293,7 @@ def _is_immutable(value: Any) -> bool:
     if is_dataclass(value) and not isinstance(value, type):
         frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 - not in the type's stub
         return frozen and all(_is_immutable(getattr(value, field.name)) for field in fields(value))
-    flags = getattr(value, "flags", None)  # of an array that is only read, as one that lies in a file
+    flags = getattr(value, "flags", None)  # a read-only array, such as a memory map
     return flags is not None and getattr(flags, "writeable", True) is False and not value.dtype.hasobject
 
 
@@ -331,14 +331,14 @@ class ProcessState:
         if not self._main:
             return
         for number, handler in self._handlers.items():
-            if handler is not None and _signal.getsignal(number) is not handler:  # None: it is none of Python's
+            if handler is not None and _signal.getsignal(number) is not handler:  # None: not set from Python
                 _signal.signal(number, handler)
         _signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
         if not self._timed:
             _signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-_of_workers: dict[int, ProcessState] = {}  # by process: a worker does nothing but runs, so it is recorded once
+_of_workers: dict[int, ProcessState] = {}  # by process: recorded once, as a worker does nothing but runs
 
 
 @contextmanager

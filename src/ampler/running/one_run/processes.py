@@ -1,4 +1,4 @@
-"""A process group under limits: started, watched, and ended as a whole with what it has left behind."""
+"""A process group under limits: started, monitored, and ended with all its processes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ampler.core.threads import without_pins
 from ampler.running.one_run.supervisor import adopt_orphans, alone, children, end_children, is_worker, pidfd_of
 
 GRACE = 5.0  # seconds between the request to end (SIGTERM) and the end (SIGKILL)
-MEMORY_LOOK = 0.1  # seconds between checks at the memory of a group, more when a look itself takes long
-CPU_LOOK = 0.01  # seconds between checks at the processor time of a group, at least
-BLIND_LOOK = 0.02  # seconds between checks for the end of a process where the kernel cannot tell of it
+MEMORY_LOOK = 0.1  # seconds between checks of the memory of a group, more if a check is slow
+CPU_LOOK = 0.01  # minimum seconds between checks of the processor time of a group
+BLIND_LOOK = 0.02  # seconds between checks for the end of a process without kernel support
 MAX_POLL = 3600.0  # seconds: the kernel counts them in milliseconds, of which an integer holds 24 days
 PIECE = 64 * 1024
-MOST_IN_A_PIPE = 1024 * 1024  # bytes Linux lets a program ask for; 64 kB unless it does
+MOST_IN_A_PIPE = 1024 * 1024  # size of pipes in bytes; the default of Linux is 64 kB
 
 EXIT_STATUS_UNKNOWN = 256  # exit code of a process whose end the system did not report
 
@@ -36,7 +36,7 @@ Sink = Callable[[bytes], object]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a process group ended: why, after how many seconds, and what its leader left behind."""
+    """End of a process group: reason, seconds, and resource usage."""
 
     cause: Cause
     seconds: float
@@ -46,7 +46,7 @@ class Ending:
 
 
 def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, err: Sink) -> Ending:
-    """Run a command as a process group of its own until it ends or a limit ends it; OSError when it cannot start.
+    """Run a command as its own process group, until it ends or exceeds a limit; OSError if it cannot start.
 
     Whatever it leaves running is ended with it. What it prints goes to `out` and `err` as it comes. The clock starts
     directly before the program does, and stops when the kernel tells of its end.
@@ -56,7 +56,7 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
     process = started(argv, folder)
     assert process.stdout is not None
     assert process.stderr is not None
-    process.returncode = 0  # we wait for it ourselves
+    process.returncode = 0  # waited for here
     with process.stdout, process.stderr:
         sinks = {process.stdout.fileno(): out, process.stderr.fileno(): err}
         return ending_of(process.pid, sinks, limits, began, orphans, grace=GRACE)
@@ -65,9 +65,9 @@ def run_group(argv: Sequence[str], *, folder: str, limits: Limits, out: Sink, er
 def ending_of(
     leader: int, sinks: Mapping[int, Sink], limits: Limits, began: float, orphans: Orphans, *, grace: float = 0.0
 ) -> Ending:
-    """Watch a group until it ends or a limit ends it, and end what it has left.
+    """Monitor a group until it ends or exceeds a limit, and kill its orphans.
 
-    At a limit in time it is asked first, if it has seconds of `grace`.
+    At a time limit it first receives SIGTERM, if it has seconds of `grace`.
     """
     group = Group(leader)
     try:
@@ -96,7 +96,7 @@ def started(argv: Sequence[str], folder: str, *, stdin: int = subprocess.DEVNULL
 
 
 class Orphans:
-    """Children that a run left behind. `end` ends them.
+    """Orphans of a run; `end` kills them.
 
     A program that calls setsid or forks twice escapes its process group, but on Linux it falls to us. Beside other
     threads nobody knows whose it is, and it is left alone.
@@ -113,7 +113,7 @@ class Orphans:
 
 
 def drain(sinks: Mapping[int, Sink]) -> None:
-    """Pass on what is still in the pipes, without waiting for others who may hold them open and continue to write."""
+    """Forward the rest of the output, without waiting for other processes that hold the pipes open."""
     for fd, sink in sinks.items():
         os.set_blocking(fd, False)
         with suppress(BlockingIOError):
@@ -138,7 +138,7 @@ class Group:
         answered: Callable[[], bool] = lambda: False,
         cpu_before: float = 0.0,
     ) -> Ending:
-        """Pass on what comes from the group until its leader ends, `answered` is true, or a limit is exceeded.
+        """Forward the output of the group until its leader ends, `answered` is true, or a limit is exceeded.
 
         `cpu_before` is the processor time it had used when the run began; it counts for nothing.
         """
@@ -171,7 +171,7 @@ class Group:
         """State whether the leader has ended; it stays a zombie, so that its number cannot become another's."""
         try:
             return os.waitid(os.P_PID, self.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # nobody keeps zombies where SIGCHLD is ignored
+        except ChildProcessError:  # no zombies if SIGCHLD is ignored
             return True
 
     def signal(self, number: int) -> None:
@@ -198,7 +198,7 @@ class Group:
             _, status, usage = os.wait4(self.leader, 0)
         except ChildProcessError:
             return EXIT_STATUS_UNKNOWN, 0.0, 0
-        import resource  # absent where no command can be run
+        import resource  # missing on systems without commands
 
         peak = usage.ru_maxrss if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss else 0
         memory = peak * (1 if sys.platform == "darwin" else 1024)
@@ -206,17 +206,17 @@ class Group:
 
 
 class UsageWatch:
-    """What a process group uses of something, measured now and then, against its limit."""
+    """Resource usage of a process group, measured at intervals, with its limit."""
 
     def __init__(self, measure: Callable[[], float], limit: float | None, interval: float, *, growth: float) -> None:
         self.used = 0.0
-        self.pause = None if limit is None else CPU_LOOK  # the first measurement comes early
+        self.pause = None if limit is None else CPU_LOOK  # measure early the first time
         self._measure, self._limit = measure, limit
         self._interval, self._growth = interval, growth  # how fast usage can grow per second
         self._next = 0.0
 
     def exceeded(self) -> bool:
-        """State whether the group uses more than it may, measuring only when it is time to.
+        """Return whether the group exceeds its limit; measured at intervals.
 
         Measurements take a twentieth of a core at most, by this thread's own processor time: one during which the
         machine did something else was not a dear one, and the run would have seconds to exceed its limit in.
@@ -231,7 +231,7 @@ class UsageWatch:
         return left < 0
 
     def look(self) -> float:
-        """Return what is used now."""
+        """Return the current usage."""
         self.used = self._measure()
         return self.used
 
@@ -253,7 +253,7 @@ def resident_memory(group: int) -> int:
     """Return the bytes of resident memory of a process group."""
     total = 0
     for process in _members(group):
-        with suppress(psutil.Error):  # it has just ended
+        with suppress(psutil.Error):  # the process has just ended
             total += process.memory_info().rss
     return total
 
@@ -285,7 +285,7 @@ def _members(group: int) -> Iterator[psutil.Process]:
     The kernel says at once to which group a process belongs; only members are looked into.
     """
     for pid in psutil.pids():
-        with suppress(OSError, psutil.Error):  # it has just ended
+        with suppress(OSError, psutil.Error):  # the process has just ended
             if pid == group or os.getpgid(pid) == group:
                 yield psutil.Process(pid)
 

@@ -1,4 +1,4 @@
-"""The value in what a command printed or a function returned, or the reason why there is none. Pure.
+"""Reading the value from the output of a command or the result of a function. Pure.
 
 A number is a word by itself: "cost 17.5", "cost=17.5", "(17.5)". A word that could be read in more than one way (3,14
 and 1,234 and 12.5s and 2024-01-05) is ambiguous and refused: never a wrong number. Words that begin with a letter
@@ -23,9 +23,9 @@ from ampler.core.plan import Function, Outputs, Reading
 from ampler.core.settings import Status
 from ampler.core.text import composed
 
-MATCHING = 10.0  # seconds that a pattern may take in a run
-KEPT = 256 * 1024  # characters at the end of an output in which its value is looked for
-MOST_TOO_DEEP = 50  # JSON objects nested too deeply, each of which takes milliseconds to find out
+MATCHING = 10.0  # timeout of a pattern, in seconds
+KEPT = 256 * 1024  # characters at the end of an output that are searched for the value
+MOST_TOO_DEEP = 50  # maximum number of deeply nested JSON objects, which are slow to parse
 EXCERPT = 160  # characters of output that fit into a message
 REPR_WIDTH = 60  # characters of a returned value that fit into a message
 LONGEST = 1100  # characters: the smallest number written out without an exponent has 1076
@@ -36,14 +36,14 @@ NUMBER = re.compile(
     r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|(?:\d+\.\d*|\.\d+)d[-+]?\d+|nan|inf(?:inity)?)",
     re.IGNORECASE | re.ASCII,
 )
-CURSOR_MOVES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[A-Hdfsu`]")  # the rest is elsewhere
+CURSOR_MOVES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[A-Hdfsu`]")  # start of the match only
 ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and the rest of the line
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
     r"|\x1b[()*+][0-9A-Za-z]|\x1b[ -/]*[0-~]"  # character sets and the rest
 )
 ANY_NUMBER = re.compile(r"\d|nan|inf|∞", re.IGNORECASE)
-WORD = re.compile(r"[^ \t\r\n\f\v]+")  # blanks of other kinds stand within numbers: "1\u00a0234" is one word
+WORD = re.compile(r"[^ \t\r\n\f\v]+")  # other kinds of blanks occur within numbers: "1\u00a0234" is one word
 SEPARATOR = re.compile(r"(?<!\d)[,;]+|[,;]+(?!\d)")
 OPENING, CLOSING = "([{<|\"'`", ")]}>|\"'`.!?:,;"
 NAME = re.compile(r"^[^\W\d][\w.\-/\[\]]*[\"'`]?(?:=|:)+[\"'`(\[{]*(?=[^=:]+$)")
@@ -52,15 +52,15 @@ NOT_FINITE = re.compile(r"[-+]?(nan|inf)(?![^\W_])", re.IGNORECASE)
 INFINITE = re.compile(r"[-+−]?∞")
 LEADING_DIGITS, THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}"), re.compile(r"\d{3}(?:\.\d*)?")  # of 1 234.5
 SIGNS = ("±", "+/-", "+-", "∓", "-", "−", "–", "—")  # a word before a number that makes it ambiguous
-NO_REAL_NUMBERS = "cUSMmV"  # kinds of numpy that have a float all the same: complex, text, dates and raw bytes
+NO_REAL_NUMBERS = "cUSMmV"  # kinds of numpy that convert to float but are no numbers: complex, text, dates, raw bytes
 
 
 class NoValue(Exception):
-    """A run gave nothing that counts as its value; the message is the reason."""
+    """A run has no value; the message is the reason."""
 
 
 class Result(NamedTuple):
-    """The value a run gave, its measures when it reported several, and the line it was read from."""
+    """Value of a run with its measures, and the line it was read from."""
 
     value: float
     measures: Mapping[str, float] | None = None
@@ -69,7 +69,7 @@ class Result(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """What a command printed next to its value: whether it solved its instance, its answer, and further numbers."""
+    """Further output of a command: whether it solved its instance, its answer, and measures."""
 
     solved: bool = True
     answer: str | None = None
@@ -77,7 +77,7 @@ class Printed(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a run gave: a value exactly when `status` is "ok", else a message that says why there is none.
+    """Outcome of a run: a value exactly if `status` is "ok", otherwise a message with the reason.
 
     `cause` says the same as the message, for programs. `line` is what was printed that the value was read from, for
     people to check; it is not recorded.
@@ -98,7 +98,7 @@ class Outcome(NamedTuple):
 
 
 class Tail:
-    """The end of a text that comes in pieces, however long it is."""
+    """Buffer that keeps the end of a stream of text."""
 
     def __init__(self, size: int = KEPT) -> None:
         self._pieces: deque[str] = deque()
@@ -122,7 +122,7 @@ class Tail:
 
 
 def value_in(tail: Tail, reading: Reading, protocol: str = "arguments", *, timeout: float | None = None) -> Result:
-    """Return the value in what a command printed; NoValue when there is none.
+    """Return the value in the output of a command; NoValue if there is none.
 
     A pattern has no more time than the run itself, and `MATCHING` seconds at most. A word that was cut off at its
     beginning counts for nothing.
@@ -166,7 +166,7 @@ def printed(text: str, outputs: Outputs, *, timeout: float | None = None) -> Pri
 
 
 def answer_in(document: Mapping[Any, Any], outputs: Outputs) -> str | None:
-    """Return the answer that a function or a worker gave; NoValue when it did not solve its instance or gave none."""
+    """Return the answer of a function or a worker; NoValue if it did not solve its instance."""
     if outputs.solved and document.get(outputs.solved) not in (True, 1):
         raise NoValue(f"{outputs.solved!r} is not true in its output, so the instance is not solved")
     if not outputs.answer:
@@ -229,11 +229,11 @@ def _json_field(field: str, text: str) -> Result:
             continue
         try:
             document, end = decode(text, begin)
-        except ValueError:  # no JSON, or a number of too many digits
+        except ValueError:  # invalid JSON, or a number with too many digits
             continue
         except RecursionError:
             too_deep += 1
-            if too_deep > MOST_TOO_DEEP:  # what comes later must not be passed over
+            if too_deep > MOST_TOO_DEEP:  # later objects must not be skipped
                 raise NoValue("its output must hold JSON that ends; it begins again and again, and too deep") from None
             continue
         if _descend(document, field) is not _MISSING:
@@ -245,7 +245,7 @@ def _json_field(field: str, text: str) -> Result:
 
 
 def _cost_and_time(text: str, start: int) -> Result:
-    """Read what irace takes from a target runner: the cost, or the cost and the time, and nothing else.
+    """Read the output of an irace target runner: the cost, or the cost and the time.
 
     irace refuses any other output. We take the last line that is such an answer, so that a log does no harm.
     """
@@ -264,7 +264,7 @@ def _cost_and_time(text: str, start: int) -> Result:
 
 
 def last_candidate(text: str) -> tuple[str, Kind, str] | None:
-    """Return the last word that is a number or looks like one, which of the two, and its line; None without one."""
+    """Return the last word that is or resembles a number, its kind, and its line; None without one."""
     if not ANY_NUMBER.search(text):
         return None
     lines = text.split("\n")
@@ -289,7 +289,7 @@ def last_candidate(text: str) -> tuple[str, Kind, str] | None:
 
 
 def kind_of(word: str) -> Kind:
-    """State whether a word is a number, looks like one but can be read in more than one way, or neither.
+    """Classify a word as a number, an ambiguous number, or another word.
 
     >>> [kind_of(word) for word in ("17.5", "cost=1e-3", "3,14", "12.5s", "v1.2.3")]
     ['number', 'number', 'ambiguous', 'ambiguous', 'other']
@@ -391,14 +391,14 @@ def _descend(document: Any, field: str) -> Any:
     return _descend(document[head], rest) if dot and head in document else _MISSING
 
 
-# What a function returned or raised. Nothing of it can be trusted to show itself: texts may raise or be endless.
+# Results and exceptions of functions. Their repr cannot be trusted: it may raise or be endless.
 
 
 def result_of(returned: Any, function: Function) -> Result:
-    """Return the value in what a function returned: a number, or one of its measures."""
+    """Return the value in the result of a function: a number, or one of its measures."""
     reading, outputs, answer = function.reading, function.outputs, None
     if type(returned) is float and not outputs and reading.kind != "json" and math.isfinite(returned):
-        return Result(returned)  # the usual case, found out quickly
+        return Result(returned)  # fast path for the usual case
     if outputs:
         if not isinstance(returned, Mapping):
             raise NoValue(f"a mapping with its answer or whether it solved must be returned, got {described(returned)}")
@@ -406,7 +406,7 @@ def result_of(returned: Any, function: Function) -> Result:
         numbers = {name: number for name, number in returned.items() if name not in (outputs.solved, outputs.answer)}
         returned = numbers or (None if reading.is_time else numbers)
     if returned is None and reading.is_time:
-        return Result(0.0, answer=answer)  # the time will take its place
+        return Result(0.0, answer=answer)  # replaced by the time
     if not isinstance(returned, Mapping):
         if reading.kind == "json":
             raise NoValue(f"a mapping with {reading.what!r} must be returned, got {described(returned)}")
@@ -426,7 +426,7 @@ def result_of(returned: Any, function: Function) -> Result:
 def _to_float(value: Any, requirement: str) -> float:
     """A number of any library as a float; text, dates, complex numbers and arrays are none."""
     if isinstance(value, float):
-        return float.__pos__(value)  # of its own kind, whatever it says as a float
+        return float.__pos__(value)  # rejected by its kind
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     no_real_number = isinstance(value, complex | str | bytes) or (isinstance(kind, str) and kind in [*NO_REAL_NUMBERS])
     if not hasattr(type(value), "__float__") or getattr(value, "ndim", 0) != 0 or no_real_number:
@@ -438,13 +438,13 @@ def _to_float(value: Any, requirement: str) -> float:
 
 
 def raised(problem: BaseException) -> str:
-    """Return what was raised and where, in one line, whatever it says of itself."""
+    """Describe an exception and its location in one line, even if its own text fails."""
     try:
         text = excerpt(str(problem))
-    except BaseException:  # what cannot be printed was raised all the same
+    except BaseException:  # the repr of the exception failed
         text = "it cannot be printed"
     place, step = "", problem.__traceback__
-    while step is not None and step.tb_next is not None:  # not our own call
+    while step is not None and step.tb_next is not None:  # without our own frame
         step = step.tb_next
         place = f" ({os.path.basename(step.tb_frame.f_code.co_filename)}, line {step.tb_lineno})"
     return f"it raised {type(problem).__name__}{': ' if text else ''}{text}{place}"
@@ -454,11 +454,11 @@ def described(value: Any) -> str:
     """Return the kind of a value and its beginning, in a few words."""
     if value is None:
         return "nothing"
-    brief = reprlib.Repr()  # a million things are not written out to show the first few
+    brief = reprlib.Repr()  # avoid the repr of large containers
     brief.maxstring = brief.maxother = brief.maxlong = REPR_WIDTH
     try:
         text = excerpt(brief.repr(value), width=REPR_WIDTH)
-    except BaseException:  # it is a stranger's code that shows it
+    except BaseException:  # user code may raise here
         text = "that cannot be shown"
     return f"{type(value).__name__} {text}"
 

@@ -43,8 +43,8 @@ from ampler.core.errors import AmplerError, EngineFailed
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 EXIT_NO_RESULT_PIPE = 251  # the exit code of a process whose function has closed the pipe for its result
-KILL_TIMEOUT = 5.0  # seconds in which what was killed must have ended
-KILL_POLL = 0.005  # seconds between checks whether it has
+KILL_TIMEOUT = 5.0  # timeout for the end of killed processes, in seconds
+KILL_POLL = 0.005  # seconds between checks for the end
 FRESH = (
     "import sys; sys.path[:] = sys.argv[3:]; from ampler.running.one_run.supervisor import main;"
     " main(*map(int, sys.argv[1:3]))"
@@ -52,14 +52,14 @@ FRESH = (
 
 
 class RequestHandler(Protocol):
-    """What workers do."""
+    """Work of a worker process."""
 
     def run(self, request: Any, at: c_long) -> Any:
         """Answer a request; `at` is set to the index of the part that is under way."""
 
 
 class Exit(NamedTuple):
-    """The end of the worker that was started as number `worker`: its exit code, and the part it was at."""
+    """End of a worker: its number, its exit code, and the part of its request under way."""
 
     worker: int
     code: int
@@ -67,7 +67,7 @@ class Exit(NamedTuple):
 
 
 class Supervisor:
-    """A supervisor, as its driver sees it. It can answer `start` until it is closed or killed."""
+    """Driver's side of a supervisor. It starts workers until it is closed or killed."""
 
     def __init__(self, work: RequestHandler, sent: bytes | None = None) -> None:
         """Start a supervisor that inherits `work`, or a new interpreter that gets it as bytes."""
@@ -85,7 +85,7 @@ class Supervisor:
                 path = [folder or os.getcwd() for folder in sys.path]  # "" is the folder of a notebook
                 argv = [sys.executable, "-c", FRESH, str(theirs.fileno()), str(self._owner), *path]
                 process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
-                process.returncode = 0  # we wait for it ourselves
+                process.returncode = 0  # waited for here
                 self._pid = process.pid
         _supervisors.add(self._pid)
         if sent is not None:
@@ -93,7 +93,7 @@ class Supervisor:
                 self.control.send_bytes(sent)
 
     def start(self) -> Connection:
-        """Have a worker started; return the pipe to it. Workers are numbered in this order."""
+        """Start a worker; return the pipe to it. Workers are numbered in this order."""
         ours, theirs = Pipe()
         with theirs, suppress(OSError):  # the supervisor was killed: `exits` says so
             send_handle(self.control, theirs.fileno(), self._pid)
@@ -115,12 +115,12 @@ class Supervisor:
         if self.control.closed or self._owner != os.getpid():
             return
         with suppress(OSError), socket.socket(fileno=os.dup(self.control.fileno())) as line:
-            line.shutdown(socket.SHUT_RDWR)  # others that were forked from us may have it, too
+            line.shutdown(socket.SHUT_RDWR)  # other forked processes may hold it, too
         self.control.close()
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGCONT)
         status = -1
-        with suppress(ChildProcessError):  # nobody keeps zombies where SIGCHLD is ignored
+        with suppress(ChildProcessError):  # no zombies if SIGCHLD is ignored
             _, status = os.waitpid(self._pid, 0)
         _supervisors.discard(self._pid)
         if status != 0:
@@ -156,11 +156,11 @@ def alone() -> bool:
 
 
 def is_worker() -> bool:
-    """State whether this process is a worker: it is ours, and makes runs one after the other."""
+    """Return whether this process is one of our workers."""
     return os.getpid() in _workers
 
 
-_workers: set[int] = set()  # what was noted before a fork does not hold after it
+_workers: set[int] = set()  # invalid after a fork
 
 
 def fork() -> int:
@@ -171,7 +171,7 @@ def fork() -> int:
 
 
 def flush() -> None:
-    """Write out what was printed, as far as that can be: a child must not print it once more."""
+    """Flush the output if possible: a child must not print it again."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(BaseException):  # a function may have closed or replaced it
             stream.flush()
@@ -180,7 +180,7 @@ def flush() -> None:
 def die_with(parent: int) -> None:
     """Have the kernel kill this process when the thread of `parent` that started it ends (Linux only)."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before we asked
+    if os.getppid() != parent:  # the parent died before this call
         os._exit(1)
 
 
@@ -230,7 +230,7 @@ def kill_tree(pid: int) -> None:
 
 
 def main(control: int, driver: int) -> None:
-    """Run a supervisor that is a new interpreter: it receives its work, then works like a forked one."""
+    """Run a supervisor in a new interpreter, which receives its work first."""
     connection = Connection(control)
     try:
         work: RequestHandler = pickle.loads(connection.recv_bytes())
@@ -258,7 +258,7 @@ def _supervise(control: Connection, work: RequestHandler, driver: int) -> NoRetu
 
 
 def _serve(control: Connection, work: RequestHandler, driver: int) -> None:
-    """Start workers, report their ends, and end what they leave, until the driver is gone."""
+    """Start workers, report their ends, and kill their orphans, until the driver is gone."""
     woken = _detach()
     poll = select.poll()
     for fd in (control.fileno(), woken, *pidfd_of(driver)):
@@ -288,7 +288,7 @@ def _serve(control: Connection, work: RequestHandler, driver: int) -> None:
             workers[pid] = number, at
             number += 1
         elif ready - {woken, control.fileno()}:
-            return  # the driver has died, and others still hold its end of the pipe
+            return  # the driver died, but other processes hold its end of the pipe
 
 
 def _detach() -> int:
@@ -312,7 +312,7 @@ def _detach() -> int:
 
 
 def _report_ends(control: Connection, workers: dict[int, tuple[int, c_long]]) -> None:
-    """Wait for those that have ended, kill what they left, and tell the driver of workers."""
+    """Reap ended processes, kill their orphans, and report workers to the driver."""
     ends = []
     with suppress(ChildProcessError):
         while (waited := os.waitpid(-1, os.WNOHANG))[0]:
@@ -338,11 +338,11 @@ def pidfd_of(pid: int) -> tuple[int, ...]:
 
 
 def _live(connection: Connection, work: RequestHandler, at: c_long, supervisor: int) -> NoReturn:
-    """Answer one request after the other, until no more come: the life of a worker."""
+    """Main loop of a worker: answer requests until the pipe closes."""
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        # SIGTERM ends it at once, even in C code; commands inherit what is set here, and their ends must be known
+        # SIGTERM ends it at once, even in C code; commands inherit the signal settings
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         die_with(supervisor)
@@ -359,8 +359,8 @@ def _live(connection: Connection, work: RequestHandler, at: c_long, supervisor: 
 
 
 def answer_requests(connection: Connection, work: RequestHandler, at: c_long) -> None:
-    """Answer what comes through a connection, as long as it is what it was."""
-    os.register_at_fork(after_in_child=connection.close)  # a fork of a run must not respond to our signals
+    """Answer requests from a connection while it stays unchanged."""
+    os.register_at_fork(after_in_child=connection.close)  # a process forked by a run must ignore these signals
     inode = os.fstat(connection.fileno()).st_ino
 
     def receive() -> Any:
@@ -372,11 +372,11 @@ def answer_requests(connection: Connection, work: RequestHandler, at: c_long) ->
             answer = work.run(request, at)
         except AmplerError as problem:
             answer = problem
-        try:  # a run may have closed our connection, and opened a file of the same number
+        try:  # a run may have reused the file descriptor of our connection
             intact = os.fstat(connection.fileno()).st_ino == inode
         except OSError:
             intact = False
         if not intact:
             os._exit(EXIT_NO_RESULT_PIPE)
-        with suppress(OSError):  # the driver is gone, and we are next
+        with suppress(OSError):  # the driver is gone: exit
             connection.send(answer)

@@ -31,10 +31,10 @@ Side = Literal["less", "equivalent", "more"]
 Claim = Side | Literal["inconclusive"]
 
 CERTAIN = 0.975
-SHARED_FROM = 3  # comparisons: with fewer there is nothing to learn from the others
+SHARED_FROM = 3  # comparisons needed to share a prior
 CLOSE = 1e-15
-SCANS, NODES = (128, 64), 256  # coarse looks that find where the posterior is, then the fine one
-TINY = sys.float_info.min  # smaller tolerances are no numbers to libraries that flush them to zero
+SCANS, NODES = (128, 64), 256  # coarse grids to locate the posterior, then a fine one
+TINY = sys.float_info.min  # smaller tolerances are flushed to zero by some libraries
 NEGLIGIBLE = 40.0  # of the logarithm, below the mode
 SMALLEST_RANGE = 1e-290  # of the differences: smaller units of τ have no full precision
 SMALLEST, LARGEST = 1e-9, 1e4  # τ in units of the data
@@ -51,15 +51,15 @@ class Areas:
 
     @classmethod
     def of_tails(cls, less: float, more: float) -> Areas:
-        """Return the areas whose outer ones are given; rounding leaves none of them negative."""
+        """Return the areas from the outer two; none is negative after rounding."""
         return cls(less, max(0.0, 1.0 - less - more), more)
 
     def of(self, side: Side) -> float:
-        """Return one of them."""
+        """Return one of the probabilities."""
         return cast(float, getattr(self, side))
 
     def turned(self) -> Areas:
-        """Return the areas of the difference taken the other way round."""
+        """Return the areas of the reversed difference."""
         return Areas(self.more, self.equivalent, self.less)
 
 
@@ -100,7 +100,7 @@ class NormalMixture:
         room = 1e-9 * (high - low) + 1e-12 * max(abs(low), abs(high))  # for the rounding of both ends
         if not room:
             return low
-        unit = high - low + 2 * room  # tolerances in tiny units would be no numbers
+        unit = high - low + 2 * room  # tolerances in tiny units would underflow
 
         def excess(x: float) -> float:
             return float(self.weights @ ndtr((x * unit - self.means) / self.deviations)) - probability
@@ -109,7 +109,7 @@ class NormalMixture:
 
 
 def agreed_verdict(posteriors: Sequence[Areas], certain: float = CERTAIN) -> Claim:
-    """Return what is nearly certain under every one of the posteriors."""
+    """Return the verdict that every posterior supports."""
     sides = (side for side in get_args(Side) if all(areas.of(side) >= certain for areas in posteriors))
     return next(sides, "inconclusive")
 

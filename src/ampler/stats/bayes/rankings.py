@@ -1,4 +1,4 @@
-"""Which algorithm is best, by rankings alone: Bayesian Plackett-Luce with ties and missing cells. Pure.
+"""Bayesian Plackett-Luce model of rankings, with ties and missing cells. Pure.
 
 Every algorithm has a weight, and on an instance the first place goes to each with a chance in proportion to it, then
 the second among the rest, and so on. The prior of the weights is Dirichlet. Rankings forget how large differences are,

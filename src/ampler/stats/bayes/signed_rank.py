@@ -72,7 +72,7 @@ def _block(ends: tuple[Limits, Limits], pseudo: int, rng: np.random.Generator, p
 
 
 def _largest(points: Floats, margin: float) -> Areas:
-    """How often each probability is the largest; without a region, how often above half of the pairs, ties half."""
+    """Probability that each share is the largest; without a region, that it exceeds one half, ties half."""
     if margin == 0:
         above = float((points[:, 2] > points[:, 0]).mean() + (points[:, 2] == points[:, 0]).mean() / 2)
         return Areas(1.0 - above, 0.0, above)

@@ -29,7 +29,7 @@ class Bounds(NamedTuple):
 
 
 def one_sided(lower: float, upper: float, alternative: Alternative, level: float) -> Bounds:
-    """Return the bounds, open on the side on which a one-sided alternative says nothing."""
+    """Return the bounds, open on the free side of a one-sided alternative."""
     return Bounds(-math.inf if alternative == "less" else lower, math.inf if alternative == "greater" else upper, level)
 
 
@@ -155,7 +155,7 @@ class PairedTest:
     null: str  # continues "the null hypothesis …"
     cites: tuple[str, ...] = ()  # keys of the works that a report cites for it
     estimand: Estimand
-    efficiency: Fraction = Fraction(1)  # relative to the paired t-test: that one needs this many times the instances
+    efficiency: Fraction = Fraction(1)  # asymptotic relative efficiency to the paired t-test
     p_value: Callable[[Floats, Alternative], float]
     many: Callable[[Floats, Alternative], Many]
     estimate: Callable[[Floats], float]
@@ -165,7 +165,7 @@ class PairedTest:
     has_exact_p: bool = False  # its smallest p-value follows from the number of instances
     price: int = 0  # instances needed in addition to its efficiency
     by_moments: bool = False  # whether it depends on mean and standard deviation alone: simulations then need no data
-    look_back: int = 0  # instances below an answer at which its power, which goes up and down, may be higher again
+    look_back: int = 0  # instances to check below an answer, as the power is not monotone
     family: Callable[[Floats, Alternative, float], FamilyVerdict] | None = None  # (instances × pairs, …, alpha)
     families: Callable[[Floats, Alternative], Many] | None = None  # adjusted p-values: families × pairs × instances
     equivalence: Callable[[Floats, float, float], tuple[Floats, StepDown]] | None = None  # (…, margin, alpha)
@@ -229,7 +229,7 @@ def holm_family(test: PairedTest, differences: Floats, alternative: Alternative,
         levels = np.full(len(columns), alpha / len(columns)) if joint else steps.levels
         pairs = zip(columns, levels.tolist(), strict=True)
         bounds = ((sample_interval(test, column, alternative, level), 1 - level) for column, level in pairs)
-        # One that promises to hold with all others and cannot reach its level must be the whole line.
+        # A simultaneous interval that cannot reach its level is the whole line.
         return tuple(one if not joint or one.level >= promised else EVERYTHING for one, promised in bounds)
 
     return TestedFamily(p_values, steps, intervals_at)

@@ -65,7 +65,7 @@ class Resampled:
         return TestedFamily(family.steps.p_values, steps, intervals_at)
 
     def equivalence(self, differences: Floats, margin: float, alpha: float) -> tuple[Floats, StepDown]:
-        """Return the p-value of each comparison by itself, and what the family of equivalence tests establishes."""
+        """Return the p-value of each comparison alone, and the results of the family of equivalence tests."""
         steps = self.within(differences, margin=margin, alpha=alpha)
         return steps.p_values, as_step_down(steps)
 

@@ -20,7 +20,7 @@ from ampler.stats.descriptive import mean_ranks_of, tied_with
 from ampler.stats.paired.contract import Bounds, Many, one_sided, p_of_tails
 
 EXACT_BELOW = 50  # differences: exact with fewer, as in R
-EXPLICIT_WALSH = 500  # up to here forming all pairwise means is as quick as counting them
+EXPLICIT_WALSH = 500  # up to here, forming all pairwise means is as fast as counting them
 
 
 def p_value(x: Floats, alternative: Alternative, *, exact_ties: bool = True) -> float:
@@ -37,7 +37,7 @@ def many(differences: Floats, alternative: Alternative, *, exact_ties: bool = Tr
     positive = np.take_along_axis(differences, order, axis=-1) > 0
     n = differences.shape[-1]
     w = np.matmul(positive, np.arange(1.0, n + 1), dtype=float)
-    if n >= EXACT_BELOW:  # exact as far as R goes, normal beyond
+    if n >= EXACT_BELOW:  # exact where R is exact, normal beyond
         at_least, at_most = _normal_tails(w, n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
     else:
         below, place = signed_rank_distribution(n), w.astype(np.intp)
@@ -229,7 +229,7 @@ def _walsh_by_counting(ordered: Floats, position: int) -> float:
 
 
 def _tails_one_by_one(differences: Floats) -> tuple[Floats, Floats]:
-    """The exact tails where there are ties or zeros; the normal ones of samples that are too large for them."""
+    """The exact tails with ties or zeros; the normal ones for large samples."""
     at_least, at_most = _tied_tails(differences)
     for row in np.flatnonzero((differences != 0).sum(-1) < EXACT_BELOW):
         nonzero = differences[row][differences[row] != 0]
@@ -251,6 +251,6 @@ def _tied_tails(differences: Floats) -> tuple[Floats, Floats]:
 
 
 def _normal_tails(w: Floats, mean: Floats | float, deviation: Floats | float) -> tuple[Floats, Floats]:
-    """P(W >= w) and P(W <= w) as normal, with continuity correction; both are 1 when nothing is left to rank."""
+    """P(W >= w) and P(W <= w) as normal, with continuity correction; both are 1 if all differences are zero."""
     centred, spread = w - mean, np.maximum(deviation, 1e-300)
     return np.asarray(ndtr((0.5 - centred) / spread)), np.asarray(ndtr((centred + 0.5) / spread))

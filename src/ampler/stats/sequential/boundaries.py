@@ -208,7 +208,7 @@ TAIL_NODES = 20
 
 @dataclass(frozen=True, slots=True)
 class _Fineness:
-    """How many nodes for u and for B."""
+    """Numbers of nodes for u and for B."""
 
     cosines: int
     betas: int

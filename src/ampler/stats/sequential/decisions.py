@@ -129,7 +129,7 @@ class Standing:
 
 
 def decide(evidence: LookEvidence, declared: Declared) -> tuple[tuple[Verdict, int], ...]:
-    """Return the verdict of each comparison and the look (from 1) at which it was reached, or the last one so far.
+    """Return the verdict of each comparison with its interim analysis (from 1), or the last one so far.
 
     Every look is replayed, so that the answer depends on the evidence alone. A comparison that passed an earlier look
     at the level that it has only now, since others were decided, passes now (Maurer & Bretz 2013).

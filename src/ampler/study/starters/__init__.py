@@ -1,4 +1,4 @@
-"""Studies to start from: a commented study.toml with all the files it needs, for each kind of algorithm.
+"""Example studies: a commented study.toml with its files, for each kind of algorithm.
 
 `demo` is the one that `ampler demo` runs.
 """
@@ -65,7 +65,7 @@ def write_starter(folder: Path, flavour: Flavour) -> list[str]:
 
 
 def _instances() -> dict[str, str]:
-    """Jobs to be done by machines, made up and always the same: the number of machines, then the times."""
+    """Fixed artificial scheduling instances: the number of machines, then the times of the jobs."""
     rng = random.Random(2019)
     texts = {}
     for number in range(1, INSTANCES + 1):
@@ -76,5 +76,5 @@ def _instances() -> dict[str, str]:
 
 
 def _python() -> str:
-    """The Python that a command finds: by its usual name, or else the one we are."""
+    """The Python for commands: `python3` if available, otherwise this interpreter."""
     return "python3" if shutil.which("python3") else sys.executable

@@ -15,7 +15,7 @@ from ampler.core.text import parameter
 from ampler.study.starters import text_of
 
 City = tuple[float, float]
-Move = tuple[float, Callable[[], None]]  # how much longer the tour becomes, and what makes it so
+Move = tuple[float, Callable[[], None]]  # change of the length, and the function that applies the move
 
 INSTANCES = 24
 STEPS = 4000  # moves that a run tries: some milliseconds
@@ -65,7 +65,7 @@ def length(tour: Sequence[City]) -> float:
 
 
 def write_study(folder: Path) -> Path:
-    """Write the results file of the demonstration unless there is one, and return where it is."""
+    """Write the study definition of the demonstration unless it exists, and return its path."""
     study = folder / "study.toml"
     if not study.exists():
         if folder.exists() and not folder.is_dir():
@@ -91,12 +91,12 @@ def _ring(rng: random.Random) -> City:
 
 
 def _reverse(tour: list[City], rng: random.Random) -> Move:
-    """A part of the tour is travelled the other way round (2-opt)."""
+    """Reverse a part of the tour (2-opt)."""
     cities = len(tour)
     first, last = sorted((rng.randrange(cities), rng.randrange(cities)))
     before, here, there, after = tour[first - 1], tour[first], tour[last], tour[(last + 1) % cities]
     worse = 0.0
-    if last - first < cities - 2:  # else it is the whole tour, or all but one: the same round trip
+    if last - first < cities - 2:  # otherwise the tour stays the same
         worse = dist(before, there) + dist(here, after) - dist(before, here) - dist(there, after)
 
     def go() -> None:
@@ -106,7 +106,7 @@ def _reverse(tour: list[City], rng: random.Random) -> Move:
 
 
 def _insert(tour: list[City], rng: random.Random) -> Move:
-    """A city is visited at another time."""
+    """Move a city to another position."""
     cities = len(tour)
     old, new = rng.randrange(cities), rng.randrange(cities - 1)
     city, left, right = tour[old], tour[old - 1], tour[(old + 1) % cities]

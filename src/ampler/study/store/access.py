@@ -30,19 +30,19 @@ try:
     import fcntl
 
     HAS_POSIX_LOCKS = True
-except ImportError:  # other systems have another lock
+except ImportError:  # not available on all systems
     HAS_POSIX_LOCKS = False
 
 # A stranger's schema calls no functions, and cells that reach beyond their page are noticed.
 DISTRUST = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0")
-MIN_TEXT_LIMIT = 1_000_000  # bytes that a text may have in any file
+MIN_TEXT_LIMIT = 1_000_000  # maximum size of a text in any file
 WAIT = 10.0  # seconds a writer waits for readers, or a reader for a checkpoint
 JOURNALS = ("-wal", "-shm")  # the endings of the files that SQLite keeps next to a results file that is open
 
-# What code meets that was written for sound rows: names that nothing has, numbers that are texts, JSON that is none.
+# Errors caused by damaged rows: unknown names, texts in place of numbers, invalid JSON.
 SURPRISES = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH)
-MAX_DETAIL_LENGTH = 160  # characters of what was wrong with a damaged file
+MAX_DETAIL_LENGTH = 160  # maximum length of a description of damage
 
 # The types under which Linux mounts file systems that other machines may write to at the same time.
 # fmt: off
@@ -56,19 +56,19 @@ BACKUP = ".bak"
 PACKAGES = ("ampler", "numpy", "scipy")
 
 GROUP_RUNS = 100  # a group of runs is written when it has this many …
-GROUP_SECONDS = 0.25  # … or its first one has waited so long: more than this is never lost
+GROUP_SECONDS = 0.25  # … or after this many seconds, the most that can be lost
 
 
 # Connections
 
 
 def connection_to_write(path: Path) -> sqlite3.Connection:
-    """Connect to a results file, new or old, after making sure that it is one and whole; for the holder of its lock."""
+    """Connect to a new or existing results file after a check; the caller must hold its lock."""
     with kept_open(_connection(path, "mode=rwc")) as connection:
         network = on_network(path)
-        if network:  # no shared memory there, so no readers next to the writer
+        if network:  # network file systems: no shared memory, so no readers beside the writer
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        _checked_version(connection, path)  # before anything is written into a foreign file
+        _checked_version(connection, path)  # checked before writing into a foreign file
         connection.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}")  # WAL: readers never block
         connection.execute("PRAGMA synchronous = FULL")
         migrate(connection, path.name)
@@ -100,7 +100,7 @@ def _connection(path: Path, mode: str, timeout: float = WAIT) -> sqlite3.Connect
 def connection_to_rescue(path: Path) -> sqlite3.Connection:
     """Connect to a damaged file as it is; for the holder of its lock."""
     connection = _connection(path, "mode=ro" if _size(f"{path}-wal") else "mode=ro&immutable=1")
-    # with a schema that could be written, SQLite reads a file that has lost its end
+    # with a writable schema, SQLite can read a truncated file
     connection.executescript("PRAGMA query_only = ON; PRAGMA writable_schema = ON;")
     return connection
 
@@ -148,7 +148,7 @@ def _size(file: Path | str) -> int:
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of a file, 0 when it is empty; an error unless it is ours, and has the tables of its version."""
+    """The version of a file, 0 if empty; an error if it is foreign or lacks tables of its version."""
     version = check_version(connection, path.name)
     if problem := check_tables(connection, version):
         raise damaged(path, problem)
@@ -164,7 +164,7 @@ def on_network(path: str | Path) -> bool:
 
     with suppress(OSError):
         file, mounts = Path(path).resolve(), psutil.disk_partitions(all=True)
-        # later ones hide others
+        # later mounts hide earlier ones
         around = [mount for mount in reversed(mounts) if file.is_relative_to(mount.mountpoint)]
         nearest = max(around, key=lambda mount: len(Path(mount.mountpoint).parts), default=None)
         return nearest is not None and nearest.fstype in NETWORK_TYPES
@@ -185,7 +185,7 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def damaged(path: Path, what: object) -> StoreUnusable:
-    """Return the error for a damaged file: what is wrong, and how to save the rest."""
+    """Return the error for a damaged file, with the way to save the rest."""
     detail = shortened(printable(" ".join(str(what).split())), MAX_DETAIL_LENGTH)
     return StoreUnusable(
         f"{path.name} is damaged ({detail}); take it from a backup, or save every run that can be read:"
@@ -200,7 +200,7 @@ def is_a_definition(path: Path) -> str:
 
 
 def error_for(path: Path, problem: sqlite3.Error) -> StoreError:
-    """Return the error that says what an error of SQLite means for the study."""
+    """Return our error for an error of SQLite."""
     name, kind = path.name, _kind(problem)
     if kind == sqlite3.SQLITE_NOTADB and path.suffix == ".toml":
         return StoreUnusable(is_a_definition(path))
@@ -228,7 +228,7 @@ def _kind(problem: sqlite3.Error) -> int:
 
 @contextmanager
 def surprises_as_damage(path: Path, what: str) -> Iterator[None]:
-    """Report whatever surprises the reader of a file as damage to `what`."""
+    """Report unexpected content of a file as damage to `what`."""
     try:
         yield
     except StoreError:
@@ -244,7 +244,7 @@ def translated_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as problem:
         raise error_for(path, problem) from problem
-    except UnicodeDecodeError as problem:  # in what SQLite says, or in a text
+    except UnicodeDecodeError as problem:  # in a message of SQLite, or in a text
         raise damaged(path, f"it holds invalid text: {problem.reason}") from None
 
 
@@ -253,7 +253,7 @@ def translated_errors(path: Path) -> Iterator[None]:
 
 def environment() -> dict[str, str]:
     """Return versions, operating system and processor, to judge times and repeat the study; no name of a machine."""
-    from importlib.metadata import PackageNotFoundError, version  # loads much that readers do without
+    from importlib.metadata import PackageNotFoundError, version  # a slow import that readers do not need
 
     versions = dict.fromkeys(PACKAGES, "unknown")  # of a source tree on the path that is not installed
     for package in PACKAGES:
@@ -304,7 +304,7 @@ class Journal:
         return self.flush() if len(self._waiting) >= self.runs or self.due_in == 0 else []
 
     def flush(self) -> list[Observation]:
-        """Write what waits, whatever it is; when that fails everything still waits."""
+        """Write everything that waits; after a failure everything still waits."""
         if self._waiting or self._finished:
             self.store.add(self._waiting, self._finished)
         durable, self._waiting, self._finished = self._waiting, [], []
@@ -352,7 +352,7 @@ def check_version(connection: sqlite3.Connection, name: str, migrations: Sequenc
 
 
 def check_tables(connection: sqlite3.Connection, version: int) -> str | None:
-    """Return what is wrong if something else than a strict table has the name of a table of this version."""
+    """Return a problem if a name of our tables belongs to anything but a strict table."""
     query = "SELECT name, type, strict FROM pragma_table_list WHERE schema = 'main'"
     kinds = connection.execute(query)
     present = {name: kind if kind != "table" or strict else "columns of any type" for name, kind, strict in kinds}
@@ -444,7 +444,7 @@ def has_writer(study: Path) -> bool | None:
 
 
 class StudyLock:
-    """The right to write a study, held from the moment it is made until `release`.
+    """Exclusive lock for writing a study, held until `release`.
 
     The lock lies on a file next to the results file (SQLite's own locks vanish when anybody closes the results file).
     It is a POSIX lock: workers forked by the holder do not inherit it, and it ends with the holder, however that ends.
@@ -460,10 +460,10 @@ class StudyLock:
             _holders[self.path] = self._pid
 
     def release(self) -> None:
-        """Give the right back; a second time, or in a forked process, nothing happens."""
+        """Release the lock; a second call, or one in a forked process, does nothing."""
         if _holders.get(self.path) == self._pid == os.getpid():
             if isinstance(self._file, int):
-                self.path.unlink(missing_ok=True)  # still locked: whoever waits for it sees that it is gone
+                self.path.unlink(missing_ok=True)  # still locked: waiting processes notice the removal
                 os.close(self._file)
             else:
                 self._file.close()  # the file stays, as another process may already have it
@@ -478,7 +478,7 @@ def _locked(path: Path, study: Path) -> int:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False)):
-                    with suppress(OSError):  # a full disk: the lock holds all the same
+                    with suppress(OSError):  # a full disk: the lock is held anyway
                         os.truncate(file, 0)
                         os.write(file, f"{os.getpid()} on {socket.gethostname()}\n".encode())
                     return file
@@ -493,7 +493,7 @@ def _locked(path: Path, study: Path) -> int:
 
 
 def _opened(path: Path, study: Path) -> int:
-    """Open the file that is locked, never what a link of its name leads to."""
+    """Open the lock file, without following links."""
     planted = StoreUnusable(f"{path} must be a file of ours, got a link or something else of that name; remove it")
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -514,7 +514,7 @@ def _opened(path: Path, study: Path) -> int:
 def _locked_by_sqlite(path: Path, study: Path) -> sqlite3.Connection:
     """Lock with an exclusive transaction of SQLite, which locks everywhere; it ends with its process."""
     try:
-        # from any thread: whoever closes the study gives the lock back
+        # from any thread, as any may close the study
         connection = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as problem:

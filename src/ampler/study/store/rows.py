@@ -1,4 +1,4 @@
-"""A run as a row of the table `run`: its columns, what makes it valid, and the queries of runs.
+"""Runs as rows of the table `run`: columns, validation and queries.
 
 A row has the names of an observation's fields, so that a further field of an observation needs a column in the schema
 and nothing else here. A file of an earlier version lacks it: there the run has the field's default.
@@ -31,9 +31,9 @@ Row = tuple[Any, ...]
 KEY = tuple(field.name for field in fields(RunKey))
 DEFAULTS = {field.name: field.default for field in fields(Observation) if field.name != "key"}
 RUN = (*KEY, *DEFAULTS)
-NAMED = (*RUN, "session")  # a run that is copied from file to file; its session is that of the file it comes from
+NAMED = (*RUN, "session")  # a run copied between files, with the session number of its source
 _hints = {**get_type_hints(RunKey), **get_type_hints(Observation), "session": int}
-TYPES: dict[str, set[type]] = {  # as SQLite's STRICT tables keep them
+TYPES: dict[str, set[type]] = {  # storage types of SQLite's STRICT tables
     name: set(get_args(_hints[name]) or [_hints[name]]) & {str, int, float, NoneType} for name in NAMED
 } | {"status": {str}, "measures": {dict, NoneType}}
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -47,11 +47,11 @@ COUNTS = "SELECT instance, algorithm, count(*), sum(status = 'ok'), sum(seconds)
 ADD_NAMED = f"INSERT INTO run ({_names}) VALUES ({', '.join([*_id_of, *repeat('?', len(NAMED) - 2)])})"
 
 
-# What can be recorded
+# Validation
 
 
 def storable(observation: Observation) -> Observation:
-    """Return the observation as it is kept, with numbers of Python's own types; InvalidData when it makes no sense."""
+    """Return the observation in its recorded form, with plain Python numbers; InvalidData if it is invalid."""
     key, value, measures, status = observation.key, observation.value, observation.measures, observation.status
     if status not in STATUSES:
         raise InvalidData(f"the status of a run must be one of {', '.join(STATUSES)}, got {status!r}")
@@ -65,10 +65,10 @@ def storable(observation: Observation) -> Observation:
     usual = value is None or (type(value) is float and value != 0.0)
     usual = usual and not observation.message and observation.answer is None
     if usual and (measures is None or type(measures) is dict):
-        return observation  # as nearly all are: copying each would cost as much as writing it
+        return observation  # fast path: copying would cost as much as writing
     return replace(
         observation,
-        value=None if value is None else float(value) + 0.0,  # SQLite knows no -0.0
+        value=None if value is None else float(value) + 0.0,  # SQLite has no -0.0
         message=_storable_text(observation.message),
         answer=None if observation.answer is None else _storable_text(observation.answer),
         measures=None if measures is None else dict(measures),
@@ -76,7 +76,7 @@ def storable(observation: Observation) -> Observation:
 
 
 def _storable_text(text: str) -> str:
-    """A text without lone surrogates, as which undecodable bytes of a program's output come: no file can hold them."""
+    """A text without lone surrogates (from undecodable output), which cannot be encoded."""
     return text[:MAX_MESSAGE_LENGTH].encode("utf-8", "replace").decode()
 
 
@@ -112,7 +112,7 @@ def insertion(
 
 
 def take(*names: str) -> Callable[[Row], Any]:
-    """Return what takes columns out of a row by their names.
+    """Return a function that extracts columns from a row by name.
 
     >>> take("index", "instance")(("i1", "full", 7))
     (7, 'i1')
@@ -197,7 +197,7 @@ def check_table(table: np.ndarray[Any, Any], instances: int, algorithms: int) ->
 
 
 def kind_number() -> str:
-    """Return the expression for how a run ended, as a position in KINDS."""
+    """Return the SQL expression for the end of a run, as a position in KINDS."""
     ends = {f"status = '{status}'": kind_of(status) for status in STATUSES if status != "failed"}
     ends |= {f"cause GLOB '{start}*'": kind for start, kind in KIND_OF_CAUSE.items()}
     numbers = " ".join(f"WHEN {condition} THEN {KINDS.index(kind)}" for condition, kind in ends.items())
@@ -207,7 +207,7 @@ def kind_number() -> str:
 def measure_value(measure: str) -> str:
     """Return the expression for a measure of a run, a float or NULL."""
     column = OF_EVERY_RUN.get(measure)
-    path = measure.replace("'", "''")  # a name in a study file of a stranger must not end the text
+    path = measure.replace("'", "''")  # a name must not end the SQL text
     source = f"""json_extract(measures, '$."{path}"')"""
     return f"CAST({source if column is None else f'coalesce({source}, {column})'} AS REAL)"
 

@@ -1,4 +1,4 @@
-"""The results file in SQLite: durable, one writer, any number of readers, nothing in it that could run."""
+"""The results file in SQLite: durable, one writer, many readers, data only."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def open_store(path: str | os.PathLike[str]) -> SqliteStore:
         with access.translated_errors(file), access.kept_open(access.connection_to_write(file)) as connection:
             return SqliteStore(connection, file, lock)
     except BaseException:
-        for ending in ("", *access.JOURNALS) if is_new else ():  # a study that could not be begun leaves no file
+        for ending in ("", *access.JOURNALS) if is_new else ():  # a failed start leaves no file
             file.with_name(file.name + ending).unlink(missing_ok=True)
         lock.release()
         raise
@@ -92,14 +92,14 @@ def recorded_better(path: str | os.PathLike[str]) -> Better | None:
     try:
         with read_store(path) as store:
             plans = store.plans()
-    except StoreUnusable:  # said where it is opened for writing
+    except StoreUnusable:  # reported when it is opened for writing
         return None
     return plans[-1].question.better if plans else None
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedSession:
-    """A session as files tell of it to each other: its number, the place of its plan, and what it says."""
+    """Session in exchange between files: its number, the place of its plan, and its content."""
 
     number: int
     plan: int
@@ -227,7 +227,7 @@ class SqliteStore:
         return {index: frozenset(names) for index, names in begun.items()}
 
     def finished(self, *decisions: str) -> dict[str, Finished]:
-        """Return the instances that are done under these decisions, by name; later ones add to earlier ones."""
+        """Return the finished instances under these decisions, by name; later ones add to earlier ones."""
         return joined(map(self._finished_under, decisions))
 
     def _finished_under(self, decisions: str) -> dict[str, Finished]:
@@ -314,11 +314,11 @@ class SqliteStore:
         return holding(item.decision for item in self.all_decisions() if item.plan == index)
 
     def mark(self, progress: Progress) -> None:
-        """Note the progress of the study; it is written together with what is recorded next."""
+        """Keep the progress of the study; it is written with the next record."""
         self._marked = progress
 
     def progress(self) -> Progress | None:
-        """Return where the study stood when it was last written; None when it never was."""
+        """Return the last recorded progress of the study; None if there is none."""
         query = "SELECT progress, written FROM progress"
         read = self._read("its progress", query, lambda text, date: Progress(**{**json.loads(text), "written": date}))
         return next(read, None)
@@ -345,7 +345,7 @@ class SqliteStore:
             connection.executemany("INSERT OR REPLACE INTO made_with VALUES (?, ?, ?)", made_with)
 
     def codes(self) -> tuple[Code, ...]:
-        """Return all code that runs were made with, algorithm by algorithm."""
+        """Return the code versions of all runs, by algorithm."""
         query = "SELECT name, files, counts FROM code JOIN algorithm ON id = algorithm ORDER BY id, digest"
 
         def read(name: str, files: str | None, counts: int) -> Code:
@@ -354,13 +354,13 @@ class SqliteStore:
         return tuple(self._read("its code", query, read))
 
     def superseded(self) -> Iterator[Observation]:
-        """Yield the attempts at runs that were made with code that counts no longer."""
+        """Yield the attempts made with superseded code."""
         return self._observed(run_rows.every_attempt(f"WHERE NOT {self._counting()}"))
 
     # For merging: a results file read as it is, and a new one written at once
 
     def snapshot(self) -> None:
-        """Read from here on what the file holds at this moment, however it may grow."""
+        """Read a snapshot of the file from now on, even while it grows."""
         list(self._rows("BEGIN"))
 
     def meaning(self, where: str = "") -> Fingerprint | None:
@@ -383,7 +383,7 @@ class SqliteStore:
                 yield from run_rows.checked_rows(rows)
 
     def all_finished(self) -> Iterator[Finished]:
-        """Yield what is finished, under whatever decisions."""
+        """Yield the finished instances under all decisions."""
         for (decisions,) in list(self._rows("SELECT DISTINCT decisions FROM finished ORDER BY decisions")):
             yield from self._finished_under(decisions).values()
 
@@ -458,7 +458,7 @@ class SqliteStore:
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file and let the next writer in; closing twice, or in a forked worker, does no harm."""
+        """Close the file and release its lock; closing twice, or in a forked worker, is harmless."""
         if self._connection is None or self._pid != os.getpid():
             return
         if self._backup_due < float("inf"):
@@ -484,7 +484,7 @@ class SqliteStore:
             raise self._loss
 
     def _save_elsewhere(self) -> str:
-        """Go on in a copy of the file that was open; say where."""
+        """Continue in a copy of the open file; return its path."""
         lost = self.path
         names = (lost.with_stem(f"{lost.stem}-saved{'' if number == 1 else f'-{number}'}") for number in count(1))
         copy = next(file for file in names if not os.path.lexists(file))
@@ -507,7 +507,7 @@ class SqliteStore:
         return self._session
 
     def _counting(self, run: str = "run") -> str:
-        """The condition for a run that counts. It is seldom more than a word: looking it up for each run takes time.
+        """The SQL condition for a run that counts; simple in most cases, for speed.
 
         The view that says the same is not asked: in a stranger's file it may be anything.
         """
@@ -535,7 +535,7 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, on the disk when it ends."""
+        """Transaction that is durable when it ends."""
         connection = self._open_connection()
         if self._read_only:
             raise StoreUnusable(f"{self.path.name} is open for reading only; open it with open_store to write")
@@ -547,12 +547,12 @@ class SqliteStore:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:  # a full disk has ended it already
+                if connection.in_transaction:  # already ended by a full disk
                     connection.execute("ROLLBACK")
                 raise
 
     def _read(self, what: str, query: str, make: Callable[..., Value], *values: Any) -> Iterator[Value]:
-        """Yield what `make` makes of each row, checked; whatever surprises it is damage to `what`."""
+        """Yield `make` of each checked row; errors are reported as damage to `what`."""
         with access.surprises_as_damage(self.path, what):
             for row in self._rows(query, values):
                 yield validated(make(*row))
@@ -561,7 +561,7 @@ class SqliteStore:
         return chain.from_iterable(self._batches(query, values))
 
     def _batches(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[list[Row]]:
-        """Rows as they come: asking for each by itself would take longer than to read it."""
+        """Rows in blocks, as fetching single rows is slow."""
         connection = self._open_connection()
         with access.translated_errors(self.path):
             cursor = connection.execute(query, values)
@@ -589,7 +589,7 @@ class SqliteStore:
         return recorded if recorded is not None and recorded.algorithms else None
 
     def _register(self, connection: sqlite3.Connection, planned: Fingerprint) -> None:
-        """Write down names and what they mean. Those that nothing binds may have changed: what was finished is open."""
+        """Record names and their definitions. Unused names may have changed: their instances are open again."""
         registered = self.meaning()
         if registered is not None and changed(registered, planned):
             connection.execute("DELETE FROM finished")
@@ -616,7 +616,7 @@ def _decision_row(record: DecisionRecord) -> Row:
 
 
 def _in_order(first: Iterable[str], numbers: Mapping[str, int], column: Codes) -> tuple[tuple[str, ...], Codes]:
-    """The names that occur, those of the plan first and in its order, and each row's place among them."""
+    """The names that occur, in the order of the plan first, and the index of each row's name."""
     occurring = set(np.unique(column).tolist())
     names = [name for name in dict.fromkeys([*first, *numbers]) if numbers[name] in occurring]
     places = np.zeros(max(numbers.values(), default=0) + 1, np.intp)

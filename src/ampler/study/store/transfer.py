@@ -38,7 +38,7 @@ made_by = take("session", "algorithm")
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What came of a merge: the plan of the whole, the number of runs, and the parts of it that were not given."""
+    """Result of a merge: the plan of the whole, the number of runs, and the missing parts."""
 
     plan: PlanRecord
     runs: int
@@ -84,7 +84,7 @@ def merge_stores(
 
 @dataclass(eq=False)
 class _Source:
-    """A results file to be merged: its plans, oldest first, as plans of the whole, and what its names mean."""
+    """A results file to merge: its plans, oldest first, as plans of the whole, and the definitions of its names."""
 
     store: SqliteStore
     name: str
@@ -128,7 +128,7 @@ def _draft_store(path: Path, goal: Path) -> Iterator[SqliteStore]:
             path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
-# Do the plans agree?
+# Comparison of the plans
 
 
 def _history(before: Sequence[_Source], parts: Sequence[_Source]) -> list[PlanRecord]:
@@ -159,10 +159,10 @@ def _history(before: Sequence[_Source], parts: Sequence[_Source]) -> list[PlanRe
 
 
 def _difference(first: _Source, other: _Source) -> str:
-    """Name what two plans differ in."""
+    """Name the difference between two plans."""
     what, one, two = _field_of("plan", *(json.loads(source.last) for source in (first, other)))
     way_out = "run all parts with the same study.toml, then merge them"
-    if what == "guard_edition":  # the same study.toml, but one part was begun before there was the other edition
+    if what == "guard_edition":  # the same study.toml, but one part was begun with an earlier calibration version
         what, one, two = "guard-edition", one or 1, two or 1
         way_out = f"set guard-edition = {min(one, two)} in [rule] of study.toml and run the other part again"
     if what == "formula":  # likewise
@@ -173,7 +173,7 @@ def _difference(first: _Source, other: _Source) -> str:
 
 
 def _field_of(field: str, one: Any, two: Any) -> tuple[str, Any, Any]:
-    """The innermost field that differs, and its two values; those from which others follow come first."""
+    """The innermost different field with its two values; causes come before derived fields."""
     if isinstance(one, dict) and isinstance(two, dict) and field not in ("algorithms", "instances"):
         differing = [name for name in {**one, **two} if one.get(name) != two.get(name)]
         inner = min(differing, key=lambda name: name not in CAUSES)
@@ -251,7 +251,7 @@ def _story(attempts: Attempts) -> list[Any]:
 
 
 def _better(key: RunKey, best: Attempts, other: Attempts, pending: bool) -> Attempts:
-    """Which of two files' accounts of a run holds: the longer one of the same story, or the one with a value."""
+    """Choose between two files' attempts at a run: the longer history, or the one with a value."""
     first, second = _story(best), _story(other)
     shorter = min(len(first), len(second))
     if first[:shorter] == second[:shorter]:
@@ -260,7 +260,7 @@ def _better(key: RunKey, best: Attempts, other: Attempts, pending: bool) -> Atte
     if ended[0] == ended[1]:
         return best
     certainty = [0 if status == "lost" else 1 if pending and status != "ok" else 2 for status, _ in ended]
-    if min(certainty) < 2:  # it would have been tried again
+    if min(certainty) < 2:  # a failed attempt would have been repeated
         return other if certainty[1] > certainty[0] else best
     values = [value if status == "ok" else status for status, value in ended]
     raise PlanMismatch(
@@ -270,7 +270,7 @@ def _better(key: RunKey, best: Attempts, other: Attempts, pending: bool) -> Atte
 
 
 def _with_superseded(best: Attempts, accounts: Sequence[Attempts]) -> Attempts:
-    """The account that holds, and before it the superseded attempts that only others have: nothing is lost."""
+    """The chosen attempts, preceded by superseded attempts of other files, so that nothing is lost."""
     sessions = {source.numbers[session_of(row)] for source, row in best}
     lost: dict[tuple[int, Any], tuple[_Source, Row]] = {}
     for source, row in (attempt for attempts in accounts if attempts is not best for attempt in attempts):
@@ -285,7 +285,7 @@ def _with_superseded(best: Attempts, accounts: Sequence[Attempts]) -> Attempts:
 # What can be read of a damaged results file and of its backup
 
 Numbered = tuple[int, str]  # a name with its number in a file
-MAX_GAP = 1000  # indexes in a row without a readable run, after which no more is expected
+MAX_GAP = 1000  # consecutive unreadable runs after which reading stops
 MAX_RUNS = 10**9  # of one algorithm on one instance
 UNKNOWN = '{"ampler":"unknown: this session could not be rescued"}'
 SEED, ATTEMPT = NAMED.index("seed"), NAMED.index("attempt")
@@ -293,7 +293,7 @@ SEED, ATTEMPT = NAMED.index("seed"), NAMED.index("attempt")
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What came of a rescue: the number of runs saved, of those known to be lost, and what else is lost, in words."""
+    """Result of a rescue: the number of saved runs, of lost runs, and a description of other losses."""
 
     runs: int
     missing: int
@@ -314,7 +314,7 @@ def rescue_store(path: str | os.PathLike[str], target: str | os.PathLike[str]) -
         raise StoreUnusable(f"a rescue writes a new file, and {goal} is there; choose another with -o")
     check_folder(goal)
     with ExitStack() as stack:
-        try:  # while the file is read nobody writes it; where nothing can be written nobody does
+        try:  # hold the lock while reading; without write access there is no writer
             stack.callback(StudyLock(source).release)
         except StoreBusy:
             raise
@@ -366,13 +366,13 @@ def _write(new: SqliteStore, base: SqliteStore, connections: Sequence[sqlite3.Co
                 for row in rows:
                     runs.setdefault(row[:3] + row[ATTEMPT : ATTEMPT + 1], row)
     foreign = [key for key, row in runs.items() if row[SEED] != run_seed(meaning.seed, *key[:3])]
-    foreign = foreign if 2 * len(foreign) < len(runs) else []  # who records runs in Python may have other seeds
+    foreign = foreign if 2 * len(foreign) < len(runs) else []  # runs recorded from Python may have other seeds
     for key in foreign:
         del runs[key]
     plans, sessions = base.plans(), list(base.numbered_sessions())
     unknown = {row[-1] for row in runs.values()} - {session.number for session in sessions}
     sessions += [NumberedSession(number, len(plans) - 1, "", UNKNOWN) for number in sorted(unknown)]
-    derived: tuple[Sequence[Any], ...] = ((), (), ())  # what follows from runs and plans, as far as it can be read
+    derived: tuple[Sequence[Any], ...] = ((), (), ())  # derived data, as far as readable
     with suppress(StoreError):
         made_with = [(session, digest, algorithm) for (session, algorithm), digest in base.made_with().items()]
         derived = list(base.all_decisions()), base.codes(), made_with
@@ -392,7 +392,7 @@ def _write(new: SqliteStore, base: SqliteStore, connections: Sequence[sqlite3.Co
 
 
 def _rows(connection: sqlite3.Connection, instance: Numbered, algorithm: Numbered) -> tuple[list[Row], bool]:
-    """The runs of an algorithm on an instance, read one by one where a query for all fails; and whether it failed."""
+    """The runs of an algorithm on an instance, read singly if a query fails; and whether it failed."""
 
     def read(condition: str = "", *values: int) -> list[Row]:
         query = f'SELECT * FROM run WHERE instance = ? AND algorithm = ? {condition} ORDER BY "index", attempt'
@@ -417,7 +417,7 @@ def _rows(connection: sqlite3.Connection, instance: Numbered, algorithm: Numbere
 
 
 def _complete(finished: Iterable[Finished], runs: Iterable[Row]) -> tuple[list[Finished], int]:
-    """The finished instances all of whose runs are there, and the number of runs that must have been and are not."""
+    """The finished instances with all their runs, and the number of missing runs."""
     present: dict[Row, set[int]] = {}
     for instance, algorithm, index, _ in runs:
         present.setdefault((instance, algorithm), set()).add(index)

@@ -1,4 +1,4 @@
-"""study.toml becomes a Plan; what does not fit is an error that points at the line and the key.
+"""From study.toml to a Plan; errors name the line and the key.
 
 In reading order:
 

@@ -97,7 +97,7 @@ def _with_features(instances: list[Instance], table: Table, folder: Path) -> lis
 
 
 def _rows(file: Path) -> dict[str, dict[str, str]]:
-    """The rows by instance: the column "instance", else the first one, names them. Errors show nothing of the file."""
+    """The rows by instance, named by the column "instance" or the first one. Errors quote nothing from the file."""
     if not file.is_file():
         raise ValueError(f"the table of features {file} must be a file, and there is none")
     if (size := file.stat().st_size) > LARGEST:
@@ -128,7 +128,7 @@ def _rows(file: Path) -> dict[str, dict[str, str]]:
     return rows_by_name
 
 
-# Modules of ours that lie elsewhere now. Study files of earlier days name them; what they name stays what it was.
+# Moved modules of ampler, which study definitions of earlier versions name.
 MOVED = {"ampler.demo": "ampler.study.starters.demo", "ampler.dummies": "ampler.testing.dummies"}
 
 
@@ -138,7 +138,7 @@ def imported(table: Table, key: str, folder: Path) -> tuple[str, Any]:
     module_name, _, path = where.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *path.split("."))):
         raise table.error(key, f'{key} must be "module:name", got {where!r}')
-    path = unicodedata.normalize("NFKC", path)  # as Python has the names of its source
+    path = unicodedata.normalize("NFKC", path)  # Python normalises identifiers (NFKC)
     try:
         value: Any = _module(MOVED.get(module_name, module_name), folder)
     except ModuleNotFoundError as problem:

@@ -1,4 +1,4 @@
-"""The keys a study definition knows, what their values must be, and what is said when they are not. Pure."""
+"""The keys of a study definition, the checks of their values, and the error messages. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ampler.core.text import BYTE_UNITS, TIME_UNITS, composed, quantity
 
 T = TypeVar("T")
 U = TypeVar("U")
-Reader = Callable[[str, Any], T]  # of a key and the value written there: the value that is meant, or InvalidInput
+Reader = Callable[[str, Any], T]  # maps a key and its value in the file to the value; InvalidInput if it is invalid
 
 LIMITS = ("timeout", "cpu-timeout", "memory")
 AROUND = ("prepare", "warmup", "cleanup")
@@ -118,7 +118,7 @@ def at_least(least: int) -> Reader[int]:
 
 
 def required(must: str) -> Callable[[Reader[T]], Reader[T]]:
-    """Return a decorator of a reader, whatever of whose errors is said as what the value must be."""
+    """Return a decorator that replaces the errors of a reader by this requirement."""
 
     def decorate(read: Reader[T]) -> Reader[T]:
         @wraps(read)
@@ -152,13 +152,13 @@ def table(key: str, value: Any) -> dict[str, Any]:
 
 @required(f"must be {', '.join(map(repr, TARGETS))} or a number of comparisons")
 def target(key: str, value: Any) -> Any:
-    """The power that must be reached: a word, or in how many comparisons."""
+    """The target of the power: a word, or a number of comparisons."""
     return choice(key, value, TARGETS) if isinstance(value, str) else integer(key, value, 1)
 
 
 @required("must be 'needed', 'all' or a whole number of 2 or more")
 def use(key: str, value: Any) -> Any:
-    """How many instances are used."""
+    """The number of instances to use."""
     return value if value in ("needed", "all") else integer(key, value, 2)
 
 
@@ -184,7 +184,7 @@ def memory(key: str, value: Any) -> int:
 
 @required('must be "stop", "drop", { penalty = number }, { par = factor } or { par = factor, cutoff = seconds }')
 def on_failure(key: str, value: Any) -> FailurePolicy:
-    """What a failed run means; the cutoff of PAR is the time limit, unless it is said.
+    """The treatment of failed runs; the cutoff of PAR defaults to the time limit.
 
     >>> on_failure("on-failure", {"par": 10, "cutoff": "1m"})
     Par(factor=10.0, cutoff=60.0)

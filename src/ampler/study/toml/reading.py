@@ -57,7 +57,7 @@ class StudyFile:
     path: Path
     plan: Plan
     workers: int | None = None
-    notes: tuple[str, ...] = ()  # what the file leaves open and a reader should know
+    notes: tuple[str, ...] = ()  # notes on choices that the file leaves open
 
 
 def read_study_file(path: str | PathLike[str], *, better: Better | None = None) -> StudyFile:
@@ -163,7 +163,7 @@ def _subtable(top: Table, key: str) -> Table:
 
 @contextmanager
 def _pointing(top: Table) -> Iterator[None]:
-    """Errors of lower layers know the word that is wrong; find its line."""
+    """Add the line to errors of lower layers, which name the invalid key."""
     try:
         yield
     except InvalidInput as problem:
@@ -213,7 +213,7 @@ def _reader(key: str) -> keys.Reader[Any]:
 def _rule(
     top: Table, table: Table, question: Question, algorithms: list[Algorithm], policy: FailurePolicy
 ) -> Callable[[Any], Decision]:
-    # where rare values are large, values must not decide when runs end
+    # rare large values must not decide when runs end
     penalises = isinstance(policy, Penalty | Par) and "se" not in top and set(table.values) <= {"runs"}
     usual = "fixed" if penalises else "optimal"
     allocation: Any = table.read("allocation", partial(choice, choices=(*get_args(Allocation), "fixed")), usual)
@@ -289,7 +289,7 @@ def _algorithm(table: Table, defaults: Table, folder: Path) -> Algorithm:
 
 
 def _outputs(table: Table, defaults: Table, kind: str, answer: str) -> tuple[Outputs, tuple[int, ...] | None]:
-    """What is read of a run next to its value, and the exit codes of solved runs; None: `success` has them."""
+    """Further outputs of a run, and the exit codes of solved runs; None: `success` has them."""
     source, has_codes = table if "solved" in table else defaults, kind in ("command", "runner")
     if "solved" in source and "success" in source:
         raise source.error("success", "success and solved both define a solved instance; remove success")

@@ -187,10 +187,10 @@ def analysis(path):
     return subject_of(path).analysis
 
 
-def test_the_pilot_shows_each_comparison_with_its_interval_and_who_was_clear(analysis):
+def test_the_pilot_shows_each_comparison_with_its_interval_and_verdict(analysis):
     data = pilot_data(analysis)
     assert data.labels == ("b", "c")
-    assert data.clear == (False, True)
+    assert data.verdicts == ("inconclusive", "worse")
     assert all(low < mean < high for mean, (low, high) in zip(data.means, data.intervals, strict=True))
     assert data.intervals[1][0] > 0  # c − a
     assert (data.detect, data.instances, data.left_out) == (0.01, 6, 0)

@@ -17,11 +17,25 @@ from ampler.analysis.text import finding_sentence
 from ampler.core.arrays import Interval
 from ampler.core.errors import InvalidData
 from ampler.core.settings import Alternative, Target, Test
+from ampler.core.verdicts import Finding
 from ampler.design import Design, achieved_power, detectable_effect, power_curve, required_instances
 from ampler.design.detect import PilotReport
 from ampler.report.figures import canvas as fig
 from ampler.report.tables import interim_of
-from ampler.report.theme import ACCENT, BLUE, CONTRAST, EQUIVALENT, GREEN, GREY, INCONCLUSIVE, MUTED, ORANGE, PAPER, SKY
+from ampler.report.theme import (
+    ACCENT,
+    BLUE,
+    CONTRAST,
+    EQUIVALENT,
+    GREEN,
+    GREY,
+    INCONCLUSIVE,
+    MUTED,
+    ORANGE,
+    PAPER,
+    SKY,
+    VERDICTS,
+)
 from ampler.stats.holm import Correction
 from ampler.stats.sequential.decisions import Verdict
 
@@ -218,18 +232,17 @@ def _count_in_whole_numbers(ax: Axes) -> None:
 
 
 MOST = 60  # rows that can still be distinguished on one page
-SPENDING = ("Pilot", ORANGE, ""), ("Added there", SKY, "////"), ("Other", BLUE, "")  # name, colour and hatch of runs
 USUAL = 0.05  # level of the intervals where the pilot's tests decide nothing
 
 
 @dataclass(frozen=True, slots=True)
 class PilotData:
-    """The comparisons after the pilot, in the order of pairs: means, intervals at the pilot's levels, who was clear."""
+    """The comparisons after the pilot, in the order of pairs: means, intervals at the pilot's levels, verdicts."""
 
     labels: tuple[str, ...]
     means: tuple[float, ...]
     intervals: tuple[Interval, ...]
-    clear: tuple[bool, ...]
+    verdicts: tuple[Finding, ...]  # of the first algorithm of each label; inconclusive: not significant in the pilot
     detect: float
     difference: str
     name: str  # of the axis
@@ -239,7 +252,8 @@ class PilotData:
     @property
     def finding(self) -> str:
         """State the number of comparisons significant at the pilot stage."""
-        return f"{sum(self.clear)} of {len(self.clear)} comparisons were significant at the pilot stage"
+        significant = sum(verdict != "inconclusive" for verdict in self.verdicts)
+        return f"{significant} of {len(self.verdicts)} comparisons were significant at the pilot stage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +278,16 @@ def pilot_data(analysis: Analysis, *, most: int = MOST, widest: int = fig.WIDEST
     course = _course(analysis)
     level = (course.share or USUAL / course.alpha) * course.alpha / len(course.pairs)
     intervals, sign = pilot_test(course).intervals(level)[:most], fig.display_sign(analysis)
+    means = tuple(sign * mean for mean in course.means[:most])
+    ahead = [(mean < 0) == (analysis.settings.better == "lower") for mean in means]
     return PilotData(
         labels=fig.pair_labels(analysis, course.pairs[:most], widest),
-        means=tuple(sign * mean for mean in course.means[:most]),
+        means=means,
         intervals=tuple((low, high) if sign > 0 else (-high, -low) for low, high in intervals.tolist()),
-        clear=course.clear[:most],
+        verdicts=tuple(
+            ("better" if leads else "worse") if clear else "inconclusive"
+            for leads, clear in zip(ahead, course.clear[:most], strict=True)
+        ),
         detect=course.detect,
         difference=course.difference,
         name=fig.difference_name(analysis),
@@ -295,28 +314,27 @@ def spending_data(analysis: Analysis, *, widest: int = fig.WIDEST) -> SpendingDa
 
 
 def draw_pilot(data: PilotData, ax: Axes | None = None) -> Axes:
-    """Draw the means of the pilot with intervals; diamonds were significant, the band has irrelevant differences."""
+    """Draw the means of the pilot with intervals and verdicts; the band has irrelevant differences."""
     with fig.canvas(ax) as ax:
         ax.axvspan(-data.detect, data.detect, color=GREY, alpha=0.15, linewidth=0)
         ax.axvline(0.0, color=MUTED, linewidth=0.9)
         finite = [abs(end) for interval in data.intervals for end in interval if np.isfinite(end)]
         far = 1.1 * max([*finite, data.detect, *map(abs, data.means)])  # where open intervals are cut
-        for clear, color, marker in ((True, ORANGE, "D"), (False, BLUE, "o")):
-            places = [index for index, is_clear in enumerate(data.clear) if is_clear is clear]
+        for verdict in dict.fromkeys(data.verdicts):
+            color, marker = VERDICTS[verdict]
+            places = [index for index, own in enumerate(data.verdicts) if own == verdict]
             lows, highs = np.clip([data.intervals[index] for index in places], -far, far).reshape(-1, 2).T
-            if places:
-                ax.hlines(places, lows, highs, color=color, linewidth=1.4)
-                means = [data.means[index] for index in places]
-                ax.plot(means, places, linestyle="none", marker=marker, color=color, markersize=3.4)
+            ax.hlines(places, lows, highs, color=color, linewidth=1.4)
+            means = [data.means[index] for index in places]
+            ax.plot(means, places, linestyle="none", marker=marker, color=color, markersize=4.4)
         fig.lay_rows(ax, data.labels)
         fig.write_in_unit(ax.xaxis, data.difference)
-        notes = f"after {data.instances} instances; diamonds: significant; band: too small to be found"
-        fig.describe(ax, data.finding, data.name, notes, fig.not_shown(data.left_out))
+        fig.describe(ax, data.finding, data.name, f"after {data.instances} instances", fig.not_shown(data.left_out))
         fig.fit_rows(ax, len(data.labels), labels=data.labels)
     return ax
 
 
-SPENDING = ("Pilot", ORANGE, ""), ("Added there", SKY, "////"), ("Other", BLUE, "")  # name, colour and hatch
+SPENDING = ("Pilot", GREY, ""), ("Added there", SKY, "////"), ("Other", BLUE, "")  # name, colour and hatch of runs
 
 
 def draw_spending(data: SpendingData, ax: Axes | None = None) -> Axes:

@@ -106,7 +106,7 @@ def test_other_choices_are_other_tests():
 def test_the_methods_paragraph_says_how_and_whose():
     sentences = methods(subject_of(ANALYSIS))
     text = plain_paragraph(sentences)
-    assert "the differences of the rates in percentage points were the paired observations" in text
+    assert "the differences of success rates in percentage points, per pair and instance, were the paired" in text
     assert "p = (x + 1/2)/(n + 1)" in text
     assert "brown2001" in [work.key for work in cited(sentences)]
 
@@ -210,7 +210,7 @@ def test_a_study_of_attempts_runs_until_the_rates_are_known(tmp_path):
     assert analysis.comparisons[0].verdict.startswith("old is worse than new: −")
     assert " points" in analysis.comparisons[0].verdict
     text = plain_paragraph(methods(subject_of(tmp_path / "study.db")))
-    assert "every difference of interest was at most 15 percentage points" in text
+    assert "every standard error of interest was at most 15 percentage points" in text
     assert "exact bounds of the rates (Clopper & Pearson 1934)" in text
 
 

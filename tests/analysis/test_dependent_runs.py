@@ -148,7 +148,7 @@ def test_few_processes_are_a_warning_and_many_are_none():
 
     def kinds(processes):
         rows = [
-            (name, f"p{process}", effect + rng.normal())
+            (name, f"p{process}", 50 + effect + rng.normal())
             for name in "ab"
             for process in range(processes)
             for effect in [rng.normal()]
@@ -165,7 +165,7 @@ def test_the_error_rate_of_nested_runs_is_kept_where_runs_alone_break_it():
     rng, studies, found = np.random.default_rng(6), 300, np.zeros(2)
     for _ in range(studies):
         rows = [
-            (name, f"p{process}", effect + rng.normal())
+            (name, f"p{process}", 50 + effect + rng.normal())
             for name in "ab"
             for process in range(6)
             for effect in [rng.normal()]

@@ -7,8 +7,8 @@ from ampler.analysis import analyse_runs
 from ampler.analysis.results import Results
 from ampler.api import read_results
 
-# told as Settings, shown beside the analysis, the cutoff of PAR, and what is taken from the whole at the end
-ELSEWHERE = {"measure", "settings", "notes", "roles", "time_limit", "unfinished", "measures"}
+# Settings, what is shown next to the analysis, the cutoff of PAR, several measures, later families
+ELSEWHERE = {"measure", "settings", "notes", "roles", "time_limit", "unfinished", "measures", "families"}
 
 
 def test_an_analysis_takes_whatever_a_source_says():

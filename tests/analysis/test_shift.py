@@ -54,8 +54,9 @@ def test_zeros_and_values_above_minus_the_shift_have_ratios():
     frame = TIMES.assign(seconds=TIMES.seconds - TIMES.seconds.min())
 
     assert np.isfinite(analysed(frame, shift=10).differences).all()
+    costs = frame.assign(cost=frame.seconds - 11).drop(columns="seconds")
     with pytest.raises(InvalidInput, match="positive"):
-        analysed(frame.assign(seconds=frame.seconds - 11), shift=10)
+        analysed(costs, shift=10)
 
 
 def test_a_shift_is_for_ratios():

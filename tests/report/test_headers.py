@@ -49,7 +49,7 @@ def test_all_outputs_of_a_table_state_measure_direction_and_failure_policy(table
     for kind in ("md", "tex", "html"):
         assert HEAD in re.sub(r"\s+", " ", unescape(render(subject, kind)))
     paragraph = plain_paragraph(methods(subject))
-    assert "The measure was accuracy (higher is better)." in paragraph
+    assert "by accuracy (higher is better) on" in paragraph
     assert "1 run failed; failed runs were left out." in paragraph
     document = analysis.as_dict()
     assert (document["measure"], document["settings"]["better"]) == ("accuracy", "higher")
@@ -94,7 +94,7 @@ def test_all_kinds_of_studies_state_them(kind, tmp_path):
     assert "0 failed" in " ".join(str(subject.analysis).split())
     for ending in ("md", "tex", "html"):
         assert head in re.sub(r"\s+", " ", render(subject, ending))
-    assert "The measure was score (higher is better)." in plain_paragraph(methods(subject))
+    assert "by score (higher is better) on" in plain_paragraph(methods(subject))
     assert json.loads(json.dumps(subject.analysis.as_dict()))["measure"] == "score"
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from ampler.report.subject import subject_of
 
 import ampler
+from ampler.report import subject_of
 from ampler.report.methods import core, methods
 from ampler.sampling.rules import Fixed
 

@@ -15,7 +15,7 @@ def test_an_analysis_with_its_study_file_says_how_the_runs_were_made(study_file,
 
     path = ampler.write_report(analysis, tmp_path / "report.md", study=study_file())
 
-    assert "every algorithm was first run 4 times" in path.read_text(encoding="utf-8")
+    assert "Every algorithm first had 4 runs on each instance" in path.read_text(encoding="utf-8")
 
 
 def test_the_title_is_the_studys_the_files_or_the_one_that_is_given(study_file, tmp_path):

@@ -34,8 +34,8 @@ LISTS = (  # names joined by commas
     "names",
 )
 GROUPS = {  # of the options on a help page, by the names of the parameters; others are Output
-    "Question": "also measure reference difference better margin non_inferior alternative alpha power effect detect target"
-    " inference goal vs_one comparisons instances assurance effect_sd available tolerance allow_inconclusive",
+    "Question": "also measure reference difference better margin non_inferior alternative alpha power effect detect"
+    " target inference goal vs_one comparisons instances assurance effect_sd available tolerance allow_inconclusive",
     "Table columns": " ".join(name for name in READING if name not in ("on_failure", "ignore_looks", "unplanned")),
     "Statistics": "test statistic estimate weights floor shift formula mean_over cluster_effects correction guard"
     " on_failure ignore_looks unplanned sd looks per_cluster icc bayes explore",

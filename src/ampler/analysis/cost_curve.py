@@ -122,7 +122,7 @@ class VarianceParts:
         return self.within / self.total if self.total > 0 else 0.0
 
     def times(self, unit: float) -> VarianceParts:
-        """Return the same in other units of the differences."""
+        """Return a copy in another unit of the differences."""
         squares = {name: getattr(self, name) * unit * unit for name in ("total", "between", "within")}
         low, high = (end * unit * unit for end in self.between_interval)
         return replace(self, difference=self.difference * unit, **squares, between_interval=(low, high))
@@ -248,7 +248,7 @@ class Choice:
     power: float  # reached
 
     def times(self, unit: float) -> Choice:
-        """Return the same in other units of the differences."""
+        """Return a copy in another unit of the differences."""
         return replace(self, se=self.se * unit)
 
 

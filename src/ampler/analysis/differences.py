@@ -1,10 +1,8 @@
 """From runs to the tested differences; decisions and conclusions share this code. Pure.
 
-Runs may belong together (share a fold or a seed) and are then compared run by run: what two runs share makes them high
-or low together, and their difference does not see it. Where the values decided on the runs, as in `sampling.bias`,
-there are three estimates of the same differences: from all runs as they are, the same corrected for when they ended,
-and from the first runs alone. The second is right to first order and the default; the third is right whatever the rule
-did, and less exact.
+Runs that share a fold or a seed are compared run by run, because a common effect cancels in their difference. After
+adaptive sampling (`sampling.bias`) there are three estimates: from all runs, from all runs with a correction for
+stopping (the default, right to first order), and from the first runs alone (unbiased, but less exact).
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class AnalysisWarning:
 
     @property
     def in_shell(self) -> str:
-        """The same with parameters as options of a shell."""
+        """The message with parameters as command-line options."""
         return self.wording(shell=True, details=True)
 
     def wording(self, *, shell: bool, details: bool) -> str:

@@ -128,7 +128,7 @@ class DetectGoal:
             integer("available", self.available, 2, MOST_INSTANCES, "omit it if there is no limit")
 
     def times(self, unit: float) -> DetectGoal:
-        """Return the same in other units of the differences."""
+        """Return a copy in another unit of the differences."""
         return replace(self, detect=self.detect * unit)
 
     @property
@@ -570,7 +570,7 @@ class PilotReport:
         return self.needed <= self.planned
 
     def times(self, unit: float) -> PilotReport:
-        """Return the same in other units of the differences."""
+        """Return a copy in another unit of the differences."""
         rows: dict[str, Any] = {name: tuple(number * unit for number in getattr(self, name)) for name in IN_UNIT}
         return replace(self, detect=self.detect * unit, detectable=self.detectable * unit, se=self.se * unit, **rows)
 

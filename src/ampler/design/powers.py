@@ -141,7 +141,7 @@ _probit = NormalDist().inv_cdf
 
 
 def fewest_instances(terms: Terms, effect: float, power: float) -> int:
-    """Return the fewest instances by the marginal powers: for the mean, what the paper's Algorithm 2 finds by steps."""
+    """Return the fewest instances by the marginal powers; for the mean, the result of the paper's Algorithm 2."""
     n = smallest(
         lambda n: terms.t_power(n, effect),
         power,

@@ -106,7 +106,7 @@ def how_many_detailed(analysis: Analysis) -> int:
 
 
 def opened_pairs(analysis: Analysis) -> tuple[list[PairInstances], Callable[[ComparisonRow], str]]:
-    """Return the comparisons that a page can open, and what names the place of each."""
+    """Return the comparisons that a page can open, with the identifier of each."""
     rows = [] if analysis.single is not None else rows_of(analysis)[: max(1, MAX_DOTS // max(analysis.instances, 1))]
     detailed, kept = how_many_detailed(analysis), {row.pair for row in rows}
     opened = [pair_instances(analysis, row, detailed=k < detailed) for k, row in enumerate(rows)]

@@ -202,7 +202,7 @@ class Parcel:
 
 
 def folders_of(work: Work) -> tuple[str, ...]:
-    """Return the folders from which the modules of a study were imported, but for those of installed packages.
+    """Return the folders from which the modules of a study were imported, without installed packages.
 
     Other processes need them on their import path: functions of a module travel as its name.
     """

@@ -232,7 +232,7 @@ class FamilySize(NamedTuple):
 
 
 def size_by_effect(original: Plan, pairs: int) -> FamilySize:
-    """Return the size of a family whose smallest effect of interest is standardised: no result decides on it."""
+    """Return the size of a family for a standardised effect of interest; it depends on no result."""
     question, available = original.question, len(original.instances) + len(original.untouched)
     terms = {name: getattr(question, name) for name in ("effect", "alpha", "target", "alternative", "test")}
     needed = required_instances(comparisons=pairs, power=question.power, **terms).instances

@@ -282,7 +282,7 @@ def process_time(process: psutil.Process) -> float:
 def _members(group: int) -> Iterator[psutil.Process]:
     """The processes of a group; its leader may have joined another one.
 
-    The kernel says at once to which group a process belongs; only members are looked into.
+    The group of a process is cheap to read, so only members are inspected.
     """
     for pid in psutil.pids():
         with suppress(OSError, psutil.Error):  # the process has just ended

@@ -292,7 +292,7 @@ def _serve(control: Connection, work: RequestHandler, driver: int) -> None:
 
 
 def _detach() -> int:
-    """Leave the driver's session, heed no signals but the ends of children; return the descriptor that tells of them.
+    """Leave the driver's session and ignore all signals but SIGCHLD; return the descriptor that reports it.
 
     Ctrl-C goes to the driver only.
     """

@@ -210,7 +210,7 @@ def _written(store: SqliteStore, sources: Sequence[_Source], plans: Sequence[Pla
 def _numbered_sessions(sources: Sequence[_Source], indexes: Mapping[str, int]) -> list[NumberedSession]:
     """The sessions of all files by their date, numbered again; each file notes the new numbers of its own.
 
-    A session that several files tell of, because some were merged before, is there once.
+    A session in several files, because some were merged before, appears once.
     """
     occurrences: dict[tuple[Any, ...], list[tuple[_Source, int]]] = {}
     for source in sources:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import ampler
-from ampler.core.errors import InvalidInput
+from ampler.core.errors import InvalidData, InvalidInput
 from ampler.report import Subject, report_format, write_figures
 from ampler.report.drawings import figures_of
 
@@ -74,3 +75,11 @@ def test_every_figure_is_written_into_a_folder(study_of, tmp_path, monkeypatch, 
 def test_figures_of_another_kind_are_refused(nasty, tmp_path):
     with pytest.raises(InvalidInput, match="figures must be one of pdf, svg, png, pgf, got 'jpg'"):
         write_figures(Subject("x", nasty), tmp_path, kind="jpg")
+
+
+def test_values_beyond_what_a_figure_can_show_are_refused_in_one_sentence(tmp_path):
+    table = pd.DataFrame({"instance": list("abcdef"), "one": np.linspace(1.6, 1.7, 6) * 1e308})
+    table["two"] = table["one"].to_numpy()[::-1] * 0.99
+
+    with pytest.raises(InvalidData, match="scale the values down"):
+        ampler.write_report(ampler.analyse(table, difference="simple", better="lower"), tmp_path / "report.html")

@@ -556,7 +556,8 @@ def _share_at(values: Floats, at: float, step: float) -> tuple[float, Codes]:
     distance = np.abs(values - at)
     near = np.argsort(distance, kind="stable")[: max(2, min(NEAR, len(values) // 2))]
     reach = max(float(distance[near].max()), step / 2)
-    return min(1.0, len(near) / len(values) * step / (2 * reach)), near
+    share = step / (2 * reach) if reach > 0 else 1.0  # half of the smallest number is 0
+    return min(1.0, len(near) / len(values) * share), near
 
 
 # possible adaptive stopping -------------------------------------------------------------------------------------------

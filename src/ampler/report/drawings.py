@@ -17,7 +17,7 @@ from ampler.analysis.bayes import Bayes, Probable
 from ampler.analysis.compare import smallest_sample
 from ampler.analysis.rows import rows_of
 from ampler.analysis.units import measure_text
-from ampler.core.errors import AmplerError, InvalidInput
+from ampler.core.errors import AmplerError, InvalidData, InvalidInput
 from ampler.core.text import amount
 from ampler.design import achieved_power
 from ampler.report.figures import accuracy, intervals, pairs, performance, planning, probabilities, ranks
@@ -57,6 +57,8 @@ def drawings(analysis: Analysis) -> Iterator[Drawing]:
 
 def _drawings(analysis: Analysis) -> Iterator[Drawing]:
     """Every figure of a report but the verdict, in its order."""
+    if np.nanmax(np.abs(analysis.statistics), initial=0.0) > pairs.LARGEST:
+        raise InvalidData(f"a report shows values up to {pairs.LARGEST:g}, but some are larger; scale the values down")
     if analysis.unfinished:
         yield from _accuracy(analysis)
         yield from _least_accurate(analysis)
